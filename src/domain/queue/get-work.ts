@@ -1,0 +1,129 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { commit, type Loaded, need, prefixed, type Range, refused, type Taking } from '../../ledger/decision.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import { type Caller, grant, type Lease, standing } from '../lease.ts';
+import { type LockState, lockKey } from '../locks/lock.ts';
+import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
+
+export interface GetWork {
+  readonly caller: Caller;
+  readonly task_types: readonly string[] | undefined;
+  readonly count: number;
+  readonly lease_ms: number;
+  /** Whether what has become due comes first (`settleDue`); the caller does that once and asks again. */
+  readonly settled: boolean;
+}
+
+/** The answer of a taking that found something due: not for agents, `operations/get-work.ts` acts on it. */
+export const DUE_FIRST = 'due_first';
+
+export function getWork(command: GetWork): Taking<JsonObject> {
+  const { caller, task_types, count, lease_ms, settled } = command;
+  return {
+    name: 'get_work',
+    args: { task_types: task_types === undefined ? undefined : [...task_types], count, lease_ms, settled },
+    decision: {
+      // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
+      needs: { ranges: [...heads(task_types, count), firstDue] },
+      decide(loaded, now_ms) {
+        if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
+        const more = heads(task_types, count + limits.candidates_per_take);
+        const wide = more.every((range) => loaded.hasList(range));
+        const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, count)), count);
+        const unread = candidates.flatMap(({ state }) => state.files.map(lockKey)).filter((key) => !loaded.has(key));
+        if (unread.length > 0) return need({ keys: unread });
+        const takeable = candidates.filter((task) => filesAreFree(loaded, task, caller, now_ms)).slice(0, count);
+        if (takeable.length < Math.min(count, candidates.length) && !wide) return need({ ranges: more });
+        if (takeable.length === 0) return refused(noTasks(task_types, candidates.length));
+        return handOut(takeable, caller, lease_ms, now_ms);
+      },
+    },
+  };
+}
+
+const firstDue = prefixed('sort', TASK, DUE, 1);
+
+function heads(task_types: readonly string[] | undefined, limit: number): Range[] {
+  if (task_types === undefined) return [prefixed('sort', TASK, READY, limit)];
+  return task_types.map((type) => prefixed('group', TASK, readyGroup(type), limit));
+}
+
+function hasDue(loaded: Loaded, now_ms: number): boolean {
+  const [first] = loaded.list<TaskState>(firstDue);
+  return first !== undefined && dueAt_ms(first.state) <= now_ms;
+}
+
+/** When time or a finished parent changes this task. */
+export function dueAt_ms(state: TaskState): number {
+  if (state.status === 'delayed') return state.not_before_ms ?? 0;
+  if (state.status === 'claimed') return state.lease?.expires_at_ms ?? 0;
+  return state.ended_at_ms ?? 0;
+}
+
+/** Merges the heads of several types: most urgent first, then oldest, then by id within one batch. */
+function inOrder(loaded: Loaded, ranges: readonly Range[]): TaskRecord[] {
+  const tasks = ranges.flatMap((range) => loaded.list<TaskState>(range));
+  return tasks.sort(
+    (a, b) => a.state.priority - b.state.priority || a.born - b.born || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  );
+}
+
+/** A commit expects every lock it looked at, so only as many tasks are looked at as its limit of entities allows. */
+function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[] {
+  let left = limits.entities_per_commit - count;
+  return tasks.slice(
+    0,
+    tasks.findIndex((task) => {
+      left -= task.state.files.length;
+      return left < 0;
+    }) >>> 0,
+  );
+}
+
+function filesAreFree(loaded: Loaded, task: TaskRecord, caller: Caller, now_ms: number): boolean {
+  return task.state.files.every((path) => {
+    const lease = loaded.get<LockState>(lockKey(path))?.state.lease;
+    return standing(lease, { ...caller, token: undefined }, now_ms).standing !== 'taken';
+  });
+}
+
+function handOut(tasks: readonly TaskRecord[], caller: Caller, lease_ms: number, now_ms: number) {
+  const events: EventBody[] = [];
+  const answers: JsonObject[] = [];
+  for (const task of tasks) {
+    const lease = grant(task, { ...caller, token: undefined }, lease_ms, now_ms);
+    events.push(taskEvent(task.id, 'task_claimed', { lease: { ...lease } }));
+    answers.push(describeClaim(task, lease));
+  }
+  return commit(events, { success: true, tasks: answers });
+}
+
+/** The seed's answer to get_work, and what the agent needs to keep and to end the claim. */
+function describeClaim(task: TaskRecord, lease: Lease): JsonObject {
+  const { state } = task;
+  return {
+    task_id: task.id,
+    task_type: state.task_type,
+    task_description: state.description,
+    input_data: state.input_data,
+    priority: state.priority,
+    files: state.files.length === 0 ? undefined : state.files,
+    attempt: state.attempt_count + 1,
+    expires_at: isoTime(lease.expires_at_ms),
+    fencing_token: lease.token,
+  };
+}
+
+function dueFirst() {
+  return refuse('no_tasks_available', 'Due tasks come first.', { [DUE_FIRST]: true });
+}
+
+function noTasks(task_types: readonly string[] | undefined, skipped: number) {
+  const of = task_types === undefined ? '' : ` of type ${task_types.join(', ')}`;
+  const why = skipped === 0 ? '' : ` ${skipped} wait for files that other agents have locked.`;
+  return refuse('no_tasks_available', `No task${of} can be handed out now.${why}`);
+}
+

@@ -1,0 +1,59 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Loaded, type Needs, prefixed } from '../../ledger/decision.ts';
+import { DUE, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
+import { unknownTask } from './complete-work.ts';
+
+export function showWorkNeeds(task_id: string): Needs {
+  return { keys: [taskKey(task_id)] };
+}
+
+export function showWork(task_id: string, loaded: Loaded): JsonObject {
+  const record = loaded.get<TaskState>(taskKey(task_id));
+  return record === undefined ? unknownTask(task_id) : { success: true, ...describeTask(record) };
+}
+
+export function listWorkNeeds(limit: number): Needs {
+  return { ranges: [prefixed('sort', TASK, READY, limit), prefixed('sort', TASK, DUE, limit)] };
+}
+
+/** What can be handed out, in that order, and what is claimed or delayed, soonest first. */
+export function listWork(limit: number, loaded: Loaded): JsonObject {
+  const ready = loaded.list<TaskState>(prefixed('sort', TASK, READY, limit));
+  const timed = loaded.list<TaskState>(prefixed('sort', TASK, DUE, limit));
+  const of = (status: string) => timed.filter(({ state }) => state.status === status).map(describeTask);
+  return { success: true, pending: ready.map(describeTask), claimed: of('claimed'), delayed: of('delayed') };
+}
+
+function describeTask({ id, state }: TaskRecord): JsonObject {
+  return {
+    task_id: id,
+    status: state.status,
+    task_type: state.task_type,
+    task_description: state.description,
+    input_data: state.input_data,
+    priority: state.priority,
+    files: some(state.files),
+    depends_on: some(state.depends_on),
+    waiting_for: some(state.unmet),
+    failed_dependencies: some(state.failed_dependencies),
+    attempt_count: state.attempt_count,
+    max_attempts: state.max_attempts,
+    submitted_by: state.submitted_by,
+    created_at: isoTime(state.created_at_ms),
+    not_before: time(state.not_before_ms),
+    claimed_by: state.lease?.agent_id,
+    expires_at: time(state.lease?.expires_at_ms),
+    ended_at: time(state.ended_at_ms),
+    result: state.result,
+    error_message: state.error_message,
+  };
+}
+
+function some(list: readonly string[]): string[] | undefined {
+  return list.length === 0 ? undefined : [...list];
+}
+
+function time(value_ms: number | undefined): string | undefined {
+  return value_ms === undefined ? undefined : isoTime(value_ms);
+}

@@ -1,0 +1,177 @@
+import type { Json } from '../../kernel/json.ts';
+import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+import type { Lease } from '../lease.ts';
+
+/**
+ * docs/task-states.md draws these and a test compares the drawing with `evolve`. `dead` is the dead-letter state: every
+ * attempt ended without an answer.
+ */
+export type TaskStatus =
+  | 'blocked'
+  | 'delayed'
+  | 'pending'
+  | 'claimed'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'dead';
+
+export interface TaskState {
+  status: TaskStatus;
+  task_type: string;
+  description: string;
+  input_data?: Json | undefined;
+  priority: number;
+  files: string[];
+  depends_on: string[];
+  /** Dependencies that are not completed yet. */
+  unmet: string[];
+  /** Those of them that ended without success: the task waits for a person or a retry, and says so. */
+  failed_dependencies: string[];
+  not_before_ms?: number | undefined;
+  max_attempts: number;
+  attempt_count: number;
+  submitted_by: string;
+  created_at_ms: number;
+  claimed_at_ms?: number | undefined;
+  ended_at_ms?: number | undefined;
+  lease?: Lease | undefined;
+  result?: Json | undefined;
+  error_message?: string | undefined;
+  /** Somebody waits for this task, so its end has to be passed on … */
+  has_dependents: boolean;
+  /** … and this says that passing it on is not finished. Any get_work goes on with it. */
+  releasing: boolean;
+}
+
+export type TaskRecord = EntityRecord<TaskState>;
+
+export const TASK = 'task';
+
+/** Sort keys: what can be handed out, by urgency; and what time or a finished parent changes, by when. */
+export const READY = 'ready/';
+export const DUE = 'due/';
+
+export function taskKey(id: string): EntityKey {
+  return { kind: TASK, id };
+}
+
+export function taskEvent(id: string, type: string, data: EventBody['data'] = {}): EventBody {
+  return { kind: TASK, id, type, data };
+}
+
+export function readyGroup(task_type: string): string {
+  return `${READY}${task_type}/`;
+}
+
+export function dueKey(time_ms: number): string {
+  return `${DUE}${String(Math.floor(time_ms)).padStart(15, '0')}`;
+}
+
+/** Under these links a parent finds the tasks that wait for it. */
+export function waitingLink(parent: string): string {
+  return `waiting/${parent}`;
+}
+
+export function failedLink(parent: string): string {
+  return `failed/${parent}`;
+}
+
+export function isEnded(status: TaskStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'dead';
+}
+
+export const taskEntity: EntityType<TaskState> = {
+  kind: TASK,
+  evolve: (state, event, at_ms) => evolveTask(state, event, at_ms),
+  index(state) {
+    const urgency = String(state.priority).padStart(2, '0');
+    if (state.status === 'pending')
+      return { sort: `${READY}${urgency}`, group: `${readyGroup(state.task_type)}${urgency}` };
+    if (state.status === 'delayed') return { sort: dueKey(state.not_before_ms ?? 0) };
+    if (state.status === 'claimed') return { sort: dueKey(state.lease?.expires_at_ms ?? 0) };
+    if (state.releasing) return { sort: dueKey(state.ended_at_ms ?? 0) };
+    if (state.status !== 'blocked') return {};
+    // A failed parent's children move under another prefix, so that telling them is a range that empties.
+    const failed = new Set(state.failed_dependencies);
+    return { links: state.unmet.map((id) => (failed.has(id) ? failedLink(id) : waitingLink(id))) };
+  },
+};
+
+/** The fields that events of a task carry, each in some of them. */
+interface TaskEventData {
+  task_id: string;
+  lease: Lease;
+  retry_at_ms: number;
+  priority: number;
+}
+
+function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: number): TaskState {
+  const data = event.data as unknown as TaskEventData;
+  if (event.type === 'task_submitted') return waitOrGo({ ...(event.data as unknown as TaskState) }, at_ms);
+  if (state === undefined) throw new Error(`${event.type} of a task that was never submitted: ${event.id}`);
+  switch (event.type) {
+    case 'task_depended_on':
+      return { ...state, has_dependents: true };
+    case 'dependency_met':
+      return waitOrGo(
+        {
+          ...state,
+          unmet: state.unmet.filter((id) => id !== data.task_id),
+          failed_dependencies: state.failed_dependencies.filter((id) => id !== data.task_id),
+        },
+        at_ms,
+      );
+    case 'dependency_failed':
+      return { ...state, failed_dependencies: [...state.failed_dependencies, data.task_id] };
+    case 'task_promoted':
+      return { ...state, status: 'pending', not_before_ms: undefined };
+    case 'task_claimed':
+      return {
+        ...state,
+        status: 'claimed',
+        lease: data.lease,
+        attempt_count: state.attempt_count + 1,
+        claimed_at_ms: at_ms,
+      };
+    case 'task_renewed':
+      return { ...state, lease: data.lease };
+    case 'task_lease_expired':
+      return { ...state, status: 'delayed', lease: undefined, not_before_ms: data.retry_at_ms };
+    case 'task_reprioritised':
+      return { ...state, priority: data.priority };
+    case 'task_retried':
+      return {
+        ...waitOrGo({ ...state, attempt_count: 0, releasing: false }, at_ms),
+        ended_at_ms: undefined,
+        error_message: undefined,
+      };
+    case 'dependents_released':
+      return { ...state, releasing: false };
+    default:
+      return endTask(state, event, at_ms);
+  }
+}
+
+function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
+  const ended = { ...state, lease: undefined, ended_at_ms: at_ms, releasing: state.has_dependents };
+  const { result, error_message } = event.data;
+  switch (event.type) {
+    case 'task_completed':
+      return { ...ended, status: 'completed', result };
+    case 'task_failed':
+      return { ...ended, status: 'failed', result, error_message: error_message as string | undefined };
+    case 'task_cancelled':
+      return { ...ended, status: 'cancelled', error_message: error_message as string | undefined };
+    case 'task_dead_lettered':
+      return { ...ended, status: 'dead', error_message: error_message as string | undefined };
+    default:
+      throw new Error(`unknown event of a task: ${event.type}`);
+  }
+}
+
+function waitOrGo(state: TaskState, at_ms: number): TaskState {
+  if (state.unmet.length > 0) return { ...state, status: 'blocked' };
+  if (state.not_before_ms !== undefined && state.not_before_ms > at_ms) return { ...state, status: 'delayed' };
+  return { ...state, status: 'pending', not_before_ms: undefined };
+}

@@ -1,0 +1,50 @@
+import { hash, randomBytes } from 'node:crypto';
+import { v7 } from 'uuid';
+import type { Clock } from './clock.ts';
+
+export interface Random {
+  bytes(count: number): Uint8Array;
+  /** In [0, 1). */
+  fraction(): number;
+}
+
+export const systemRandom: Random = {
+  bytes: (count) => randomBytes(count),
+  fraction: () => Math.random(),
+};
+
+export interface Ids {
+  /** UUIDv7: ordered by time, and within a millisecond by call, so that appending to an index stays at its end. */
+  uuid(): string;
+}
+
+export function createIds(clock: Clock, random: Random): Ids {
+  let last_ms = 0;
+  let sequence = 0;
+  return {
+    uuid() {
+      const bytes = random.bytes(16);
+      const now_ms = clock.now_ms();
+      if (now_ms > last_ms) {
+        last_ms = now_ms;
+        // 31 random bits leave room to count up within the millisecond.
+        sequence = ((bytes[0] ?? 0) & 0x7f) * 0x1000000 + (bytes[1] ?? 0) * 0x10000 + (bytes[2] ?? 0);
+      } else {
+        sequence += 1;
+      }
+      return v7({ msecs: last_ms, seq: sequence, random: bytes });
+    },
+  };
+}
+
+/** The same key always gives the same UUID (version 8: our own bits), so that creating by key needs no second entity. */
+export function uuidFromKey(key: string): string {
+  const hex = hash('sha256', key, 'hex');
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** 128 bits are enough to tell two inputs apart; the short form keeps rows small. */
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}

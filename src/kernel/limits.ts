@@ -1,0 +1,39 @@
+/**
+ * Every size the product accepts, in one place. The ledger's are the tightest of all engines we mean to run on
+ * (DynamoDB: 100 items a transaction, 400 KB an item, 1,024 bytes a sort key), so that what works on one store works on all.
+ */
+export const limits = {
+  entities_per_commit: 90,
+  state_bytes_max: 320_000,
+  entity_id_bytes_max: 950,
+  index_key_bytes_max: 950,
+  links_per_record: 50,
+  range_rows_max: 1000,
+  need_rounds: 3,
+  commit_attempts: 60,
+  operation_id_chars_max: 128,
+  operation_kept_ms: 24 * 3600 * 1000,
+
+  agent_id_chars_max: 128,
+  reason_chars_max: 2000,
+  ttl_minutes_min: 0.02,
+  ttl_minutes_max: 480,
+  lock_ttl_minutes_default: 120,
+  task_lease_minutes_default: 30,
+  paths_per_call: 20,
+  locks_listed_max: 1000,
+
+  task_type_chars_max: 64,
+  task_description_chars_max: 20_000,
+  task_payload_bytes_max: 200_000,
+  task_files_max: 20,
+  task_dependencies_max: 50,
+  task_batch_max: 50,
+  task_attempts_max: 100,
+  task_attempts_default: 3,
+  task_delay_ms_max: 366 * 24 * 3600 * 1000,
+  json_depth_max: 32,
+  candidates_per_take: 32,
+  due_per_round: 32,
+  dependents_per_round: 25,
+} as const;

@@ -1,0 +1,261 @@
+import type { FileSystem, Tree, Workspace } from './workspace.ts';
+import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
+
+/** A key is part of store keys and of indexes; PostgreSQL and DynamoDB hold 900 bytes without trouble. */
+export const PATH_KEY_BYTES_MAX = 900;
+/** Linux opens no longer path. Checked first, so that no work is done for an endless string. */
+export const PATH_INPUT_CHARS_MAX = 4_096;
+
+export type PathRefusalCode =
+  | 'path_invalid'
+  | 'path_outside_repository'
+  | 'path_too_long'
+  | 'path_is_root'
+  | 'path_in_git_dir'
+  | 'path_symlink_loop'
+  | 'path_unreadable'
+  | 'logical_key_invalid';
+
+export interface PathRefusal {
+  readonly ok: false;
+  readonly code: PathRefusalCode;
+  readonly message: string;
+}
+
+export type PathResult = { readonly ok: true; readonly key: string } | PathRefusal;
+
+export interface PathOptions {
+  /** Where relative paths start; the workspace's root unless given. */
+  readonly cwd?: string;
+}
+
+const LOGICAL = /^(?:api|db|event|flag|env|contract|feature):./u;
+const LOGICAL_LIKE = /^\s*(?:api|db|event|flag|env|contract|feature):/u;
+const WINDOWS_DRIVE = /^[A-Za-z]:[\\/]/;
+const HOME = /^~(?:[\\/]|$)/;
+const URI = /^[A-Za-z][\w+.-]*:\/\//;
+// Line separators count: a key is printed on one line of every log and listing.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+// In any case, on every disk: git itself puts no file of such a name into a repository.
+const GIT_NAME = /(?:^|\/)\.git(?:\/|$)/i;
+const GIT_NAME_WINDOWS = /(?:^|\/)(?:\.git|git~1)(?:\/|$)/i;
+
+const ACCEPTED =
+  'Send a path inside the repository, such as src/a.ts, or a logical key, such as api:users (api, db, event, flag, env, contract, feature).';
+
+function refuse(code: PathRefusalCode, problem: string, remedy: string = ACCEPTED): PathRefusal {
+  return { ok: false, code, message: `${problem} ${remedy}` };
+}
+
+/** An input as it may be shown: short, and nothing in it can move a cursor or turn text around. */
+function quote(text: string): string {
+  const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  const escaped = (character: string): string =>
+    `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(shown).replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, escaped);
+}
+
+/** True for `api:users` and its like; false for every key of a file. */
+export function isLogicalKey(key: string): boolean {
+  return LOGICAL.test(key);
+}
+
+/** Is `key` the thing `directoryKey` names, or under it? By whole names: `src` does not contain `src2/a`. */
+export function contains(directoryKey: string, key: string): boolean {
+  if (directoryKey === key) return true;
+  // Logical keys have no folders: api:users and api:users/1 are two names.
+  if (isLogicalKey(directoryKey) || isLogicalKey(key)) return false;
+  if (directoryKey === '.') return true;
+  return withoutPrefix(key).startsWith(`${withoutPrefix(directoryKey)}/`);
+}
+
+function withoutPrefix(key: string): string {
+  return key.startsWith('./') ? key.slice(2) : key;
+}
+
+/**
+ * The one key of a file or of a logical name. Normalise once, at the door, and keep the key: a symlink that
+ * appears later would send a second pass elsewhere.
+ */
+export function normalisePath(input: string, workspace: Workspace, options: PathOptions = {}): PathResult {
+  if (typeof input !== 'string') return refuse('path_invalid', 'The path is not a string.');
+  if (input === '') return refuse('path_invalid', 'The path is empty.');
+  if (input.length > PATH_INPUT_CHARS_MAX) {
+    return refuse('path_too_long', `The path has more than ${PATH_INPUT_CHARS_MAX} characters.`);
+  }
+  if (UNPRINTABLE.test(input)) {
+    return refuse(
+      'path_invalid',
+      `The path ${quote(input)} holds a control character, a line separator or half a surrogate pair.`,
+    );
+  }
+  return LOGICAL_LIKE.test(input) ? logicalKey(input) : fileKey(input, workspace, options.cwd);
+}
+
+function logicalKey(input: string): PathResult {
+  const text = input.normalize('NFC').trim();
+  const colon = text.indexOf(':');
+  const name = text.slice(colon + 1).trim();
+  if (name === '') {
+    return refuse(
+      'logical_key_invalid',
+      `The logical key ${quote(input)} has no name after the colon.`,
+      `Send, for instance, ${text.slice(0, colon)}:users; a file of that name is ./${text}`,
+    );
+  }
+  return limited(`${text.slice(0, colon)}:${name}`);
+}
+
+function limited(key: string): PathResult {
+  const bytes = Buffer.byteLength(key);
+  if (bytes <= PATH_KEY_BYTES_MAX) return { ok: true, key };
+  return refuse(
+    'path_too_long',
+    `The key has ${bytes} bytes of UTF-8; ${PATH_KEY_BYTES_MAX} are allowed.`,
+    'Send a shorter path, or lock the folder above it.',
+  );
+}
+
+interface Walk {
+  readonly start: string;
+  readonly names: readonly string[];
+}
+
+function fileKey(input: string, workspace: Workspace, cwd: string | undefined): PathResult {
+  const misread = refuseMisreadable(input, workspace.fs);
+  if (misread) return misread;
+  const trees = workspace.trees();
+  const walk = walkOf(input, workspace, trees, cwd);
+  if ('ok' in walk) return walk;
+  const followed = followPath(workspace.fs, walk.start, walk.names);
+  if (!followed.ok) {
+    const why =
+      followed.code === 'path_symlink_loop'
+        ? 'goes through a loop of symlinks, or more than 40 of them.'
+        : 'cannot be followed: a folder on its way is not readable, so the file it names is unknown.';
+    return refuse(followed.code, `The path ${quote(input)} ${why}`, 'Send the path of the file itself.');
+  }
+  return keyInTree(input, followed.path, workspace, trees);
+}
+
+/** Spellings that other tools expand and the file system does not; taken literally they lock nothing real. */
+function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefined {
+  if (URI.test(input)) {
+    return refuse('path_invalid', `${quote(input)} is a URI, not a path.`);
+  }
+  if (HOME.test(input)) {
+    const remedy = 'Send the expanded path; a folder that is really called ~ is ./~';
+    return refuse(
+      'path_invalid',
+      `The ~ in ${quote(input)} is the shell's, and is not expanded here.`,
+      remedy,
+    );
+  }
+  if (!fs.windows && WINDOWS_DRIVE.test(input)) {
+    const remedy = 'Send it relative to the repository, such as src/a.ts.';
+    return refuse(
+      'path_outside_repository',
+      `${quote(input)} is an absolute path of a Windows machine; this is another one.`,
+      remedy,
+    );
+  }
+  return undefined;
+}
+
+/**
+ * A backslash separates on every platform. On POSIX it may stand in a file name, but agents on Windows send
+ * `src\a.ts` to servers on Linux, and one file with two locks is worse than a name nobody uses that cannot
+ * be locked. Only the spelling of a known tree is read as the disk has it.
+ */
+function walkOf(
+  input: string,
+  workspace: Workspace,
+  trees: readonly Tree[],
+  cwd: string | undefined,
+): Walk | PathRefusal {
+  const { fs } = workspace;
+  const text = fs.windows ? windowsSlashes(input) : input;
+  const absolute = volumeOf(toSlashes(text), fs.windows) !== undefined;
+  if (absolute) return checked(absoluteWalk(text, trees, workspace), input, fs);
+  const names = toSlashes(text).split('/');
+  if (cwd === undefined) return checked({ start: workspace.root, names }, input, fs);
+  const base = absoluteWalk(fs.windows ? toSlashes(cwd) : cwd, trees, workspace);
+  return checked({ start: base.start, names: [...base.names, ...names] }, input, fs);
+}
+
+function absoluteWalk(path: string, trees: readonly Tree[], workspace: Workspace): Walk {
+  // Trees are free of symlinks: starting there saves a stat for each folder above.
+  for (const tree of trees) {
+    if (path === tree.path) return { start: tree.path, names: [] };
+    if (path.startsWith(tree.path) && path[tree.path.length] === '/') {
+      return { start: tree.path, names: toSlashes(path.slice(tree.path.length)).split('/') };
+    }
+  }
+  const slashed = toSlashes(path);
+  const volume = volumeOf(slashed, workspace.fs.windows);
+  // On Windows `/x` means the current drive; the root's is the only one that can matter here.
+  const start =
+    volume === '/' && workspace.fs.windows ? workspace.root.slice(0, 3) : (volume ?? workspace.root);
+  return { start, names: slashed.slice(volume?.length ?? 0).split('/') };
+}
+
+/** Win32 drops dots and spaces at the end of a name, and writes `a.ts:x` into `a.ts`. */
+function checked(walk: Walk, input: string, fs: FileSystem): Walk | PathRefusal {
+  if (!fs.windows) return walk;
+  const names = walk.names.map((name) => (/^\.{0,2}$/.test(name) ? name : name.replace(/[. ]+$/, '')));
+  const emptied = names.some((name, index) => name === '' && walk.names[index] !== '');
+  if (emptied || names.some((name) => name.includes(':'))) {
+    return refuse('path_invalid', `${quote(input)} holds a name that Windows does not allow.`);
+  }
+  return { start: walk.start, names };
+}
+
+function keyInTree(input: string, path: string, workspace: Workspace, trees: readonly Tree[]): PathResult {
+  const tree = treeAround(path, workspace.caseInsensitive, trees);
+  if (tree === undefined) {
+    return refuse(
+      'path_outside_repository',
+      `The path ${quote(input)} leads outside the repository at ${quote(workspace.root)}.`,
+    );
+  }
+  if (tree.kind === 'git') return refuseGit(input);
+  // Counted in names, because folding may change a path's length but never its slashes.
+  const depth = tree.path.split('/').length - (tree.path.endsWith('/') ? 1 : 0);
+  const names = path.split('/').slice(depth);
+  if (names.length === 0 || names[0] === '') {
+    return refuse('path_is_root', `The path ${quote(input)} is the root of the repository.`);
+  }
+  if (path.includes('\\') && names.some((name) => name.includes('\\'))) {
+    return refuse('path_invalid', `The path ${quote(input)} leads to a file with a backslash in its name.`);
+  }
+  return finished(input, names.join('/'), workspace);
+}
+
+function treeAround(path: string, caseInsensitive: boolean, trees: readonly Tree[]): Tree | undefined {
+  const probe = caseInsensitive ? foldCase(path) : path;
+  // Deepest first: a worktree may lie inside the main tree, or inside git's own folder.
+  return trees.find(
+    (tree) =>
+      probe.startsWith(tree.probe) &&
+      (probe.length === tree.probe.length || tree.probe.endsWith('/') || probe[tree.probe.length] === '/'),
+  );
+}
+
+/**
+ * Lower case where the disk ignores case, rather than the name on disk: a file that does not exist yet has
+ * none, and its key must not change when somebody creates it in another spelling.
+ */
+function finished(input: string, relative: string, workspace: Workspace): PathResult {
+  const key = workspace.caseInsensitive ? foldCase(relative) : relative.normalize('NFC');
+  if (UNPRINTABLE.test(key) || key.trim() === '') {
+    return refuse('path_invalid', `The path ${quote(input)} leads to ${quote(key)}, which is not printable.`);
+  }
+  if ((workspace.fs.windows ? GIT_NAME_WINDOWS : GIT_NAME).test(key)) return refuseGit(input);
+  // The `./` keeps a file called `api:x` apart from the logical key, and every key readable as itself.
+  const ambiguous = LOGICAL_LIKE.test(key) || WINDOWS_DRIVE.test(key) || HOME.test(key);
+  return limited(ambiguous ? `./${key}` : key);
+}
+
+function refuseGit(input: string): PathRefusal {
+  return refuse('path_in_git_dir', `The path ${quote(input)} is git's own, and git guards it by itself.`);
+}

@@ -1,0 +1,78 @@
+import type { JsonObject } from './json.ts';
+
+/**
+ * A refusal is a value with a stable code. The seeds put that code under three different names, so each code says
+ * under which one it travels. `remedy` tells an agent what to do next; it is part of the answer, not of the manual.
+ */
+const catalogue = {
+  // input
+  invalid_input: ['error', 'Correct the named field and call again; nothing was changed.'],
+  unknown_operation: ['error', 'List the operations with `cox --help`, tools/list or GET /operations.'],
+  path_invalid: ['error', 'Give a path relative to the repository, such as src/app.ts.'],
+  path_too_long: ['error', 'Give a shorter path.'],
+  path_outside_repository: ['error', 'Only files inside the repository can be locked; give a path inside it.'],
+  path_is_root: ['error', 'Lock the files you mean to change, not the repository itself.'],
+  path_in_git_dir: ['error', "Git keeps its own files in order; lock the work tree's files instead."],
+  path_symlink_loop: ['error', 'Give the path of the file itself, not of a link that leads in a circle.'],
+  path_unreadable: ['error', 'Make the folder readable for this user, or give another path.'],
+  logical_key_invalid: ['error', 'Logical keys look like api:users or db:schema; see the message.'],
+  operation_id_reused: ['error', 'Use a new operation_id for a different request.'],
+  too_large: ['error', 'Make the request smaller; large contents belong in a file or a commit.'],
+  // locks
+  blocked: ['action', 'Work on something else, or try again after expires_at; ask locked_by if it is urgent.'],
+  not_held: ['error', 'Nothing to do: you do not hold it now. Acquire it again before you change the file.'],
+  not_holder: ['error', 'Only the holder can do this. Wait until it is released or expires.'],
+  superseded: ['error', 'Your grant is over and a newer one exists. Stop writing, acquire again, then re-read.'],
+  // queue
+  no_tasks_available: ['reason', 'Try again later, or submit work.'],
+  unknown_task: ['error', 'Check the task id; submit_work returns it.'],
+  unknown_dependency: ['error', 'Submit the dependencies first, then use the ids that were returned.'],
+  dependency_cycle: ['error', 'Remove one of the dependencies that form the cycle.'],
+  dependency_failed: ['error', 'A dependency has already failed or was cancelled; retry it first or leave it out.'],
+  lease_expired: ['error', 'Your claim ran out and the task goes to another agent. Drop your result or get_work again.'],
+  wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
+  // store
+  database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
+  store_damaged: ['error', 'Move the damaged file away and restore a copy; a new one is created if none is there.'],
+  store_moved: ['error', 'The store was moved, replaced or deleted. Restart this process to use what is there now.'],
+  store_unsupported: ['error', 'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL.'],
+  disk_full: ['error', 'Free some disk space; nothing was written.'],
+  upgrade_required: ['error', 'A newer Coxswain has upgraded this store; update this one.'],
+  internal_error: ['error', 'This is a fault of Coxswain: please report it with the message.'],
+} as const satisfies Record<string, readonly ['error' | 'reason' | 'action', string]>;
+
+export type RefusalCode = keyof typeof catalogue;
+
+export interface Refusal extends JsonObject {
+  success: false;
+  message: string;
+  remedy: string;
+}
+
+export function refuse(code: RefusalCode, message: string, details: JsonObject = {}): Refusal {
+  const [field, remedy] = catalogue[code];
+  return { success: false, [field]: code, ...details, message, remedy };
+}
+
+/** The stable code of a refusal, wherever the seeds put it. */
+export function refusalCode(refusal: Refusal): RefusalCode {
+  for (const field of ['error', 'action', 'reason'] as const) {
+    const code = refusal[field];
+    if (typeof code === 'string' && Object.hasOwn(catalogue, code)) return code as RefusalCode;
+  }
+  return 'internal_error';
+}
+
+export function isRefusal(answer: JsonObject): answer is Refusal {
+  return answer.success === false;
+}
+
+/** What a store throws when it cannot do its work at all; the coordinator turns it into its refusal. */
+export class StoreFailure extends Error {
+  readonly refusal: Refusal;
+  constructor(code: RefusalCode, message: string, options?: { cause?: unknown; details?: JsonObject }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'StoreFailure';
+    this.refusal = refuse(code, message, options?.details);
+  }
+}

@@ -1,0 +1,375 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+
+export interface FileStat {
+  readonly mtimeMs: number;
+  readonly ino: number;
+  readonly dev: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+/** All that paths and workspaces ask of a disk. Read only; paths use `/` on every platform. */
+export interface FileSystem {
+  readonly windows: boolean;
+  /** undefined when nothing is there, or nothing can be there (a file as parent, a name too long). */
+  lstat(path: string): FileStat | undefined;
+  readlink(path: string): string;
+  /** Asked only on Windows, where it turns an 8.3 short name into the real one. */
+  realpath(path: string): string;
+  readFile(path: string): string;
+  readdir(path: string): string[];
+}
+
+/** A folder whose files have keys (`work`), or git's own folder, whose files have none (`git`). */
+export interface Tree {
+  readonly kind: 'work' | 'git';
+  readonly path: string;
+  /** The path in the form in which it is compared: case-folded where the disk ignores case. */
+  readonly probe: string;
+}
+
+export interface Workspace {
+  /** Symlink-free path of the work tree that the cwd is in. */
+  readonly root: string;
+  /** The folder that all worktrees of the repository share; undefined without git. */
+  readonly gitCommonDir?: string;
+  readonly caseInsensitive: boolean;
+  readonly fs: FileSystem;
+  /** Every tree of the repository, deepest first; read when first asked, and again when git changed it. */
+  trees(): readonly Tree[];
+}
+
+export type Followed =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly code: 'path_symlink_loop' | 'path_unreadable'; readonly path: string };
+
+/** Linux gives up after 40 too, so a path that we refuse cannot be opened either. */
+export const SYMLINK_HOPS_MAX = 40;
+
+// Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime; a list read so soon after
+// a change is not trusted until the mtime is older than that.
+const MTIME_SETTLED_MS = 2_000;
+
+const NOTHING_THERE = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+export const nodeFileSystem: FileSystem = {
+  windows: process.platform === 'win32',
+  lstat(path) {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      if (NOTHING_THERE.has(errorCode(error))) return undefined;
+      throw error;
+    }
+  },
+  readlink: (path) => readlinkSync(path),
+  realpath: (path) => realpathSync.native(path),
+  readFile: (path) => readFileSync(path, 'utf8'),
+  readdir: (path) => readdirSync(path),
+};
+
+export function toSlashes(path: string): string {
+  return path.includes('\\') ? path.replaceAll('\\', '/') : path;
+}
+
+/** Also without the `\\?\` that Windows puts before the target of a junction. */
+export function windowsSlashes(path: string): string {
+  return toSlashes(path).replace(/^\/\/\?\//, '');
+}
+
+/** `/` or `C:/`: what an absolute path starts with; undefined for a relative one. */
+export function volumeOf(path: string, windows: boolean): string | undefined {
+  if (windows && /^[A-Za-z]:\//.test(path)) return path.slice(0, 3);
+  return path.startsWith('/') ? '/' : undefined;
+}
+
+export function joinPath(directory: string, name: string): string {
+  return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+}
+
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf('/');
+  // `C:/x`, but not `/:/x`: a POSIX folder may be called `:`.
+  const isVolume = cut === 0 || (cut === 2 && path[1] === ':' && path[0] !== '/');
+  return path.slice(0, isVolume ? cut + 1 : cut);
+}
+
+/**
+ * Case rule for disks that ignore case. Lower, upper, lower, character by character: `ẞ`, `ß` and `SS` fall
+ * together, and so do the three sigmas. Where disks differ it merges rather than parts: a lock shared by two
+ * files is a nuisance, two locks on one file are a lost edit.
+ */
+export function foldCase(text: string): string {
+  if (/^\p{ASCII}*$/u.test(text)) return text.toLowerCase();
+  let folded = '';
+  for (const character of text.normalize('NFD')) {
+    folded += character.toLowerCase().toUpperCase().toLowerCase();
+  }
+  return folded.normalize('NFC');
+}
+
+/**
+ * Where the operating system arrives when it walks `names` from `start` (itself free of symlinks). `..` is
+ * taken after symlinks, as open(2) does. Below a name that does not exist there is nothing to follow, so the
+ * walk goes on lexically: the key of a new file is the same before and after it is created.
+ */
+export function followPath(fs: FileSystem, start: string, names: readonly string[]): Followed {
+  const rest = [...names].reverse();
+  let at = start;
+  let missing = 0;
+  let hops = 0;
+  try {
+    for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        at = parentOf(at);
+        if (missing > 0) missing -= 1;
+        continue;
+      }
+      const next = joinPath(at, name);
+      const stat = missing === 0 ? fs.lstat(next) : undefined;
+      if (stat?.isSymbolicLink()) {
+        hops += 1;
+        if (hops > SYMLINK_HOPS_MAX) return { ok: false, code: 'path_symlink_loop', path: next };
+        const target = fs.windows ? windowsSlashes(fs.readlink(next)) : fs.readlink(next);
+        const volume = volumeOf(target, fs.windows);
+        at = volume ?? at;
+        for (const part of target
+          .slice(volume?.length ?? 0)
+          .split('/')
+          .reverse())
+          rest.push(part);
+        continue;
+      }
+      if (stat === undefined) missing += 1;
+      at = fs.windows && stat && /~\d/.test(name) ? toSlashes(fs.realpath(next)) : next;
+    }
+    return { ok: true, path: at };
+  } catch (error) {
+    const code = errorCode(error) === 'ELOOP' ? 'path_symlink_loop' : 'path_unreadable';
+    return { ok: false, code, path: at };
+  }
+}
+
+/** `path` against `base`, both as git writes them into its files, symlinks resolved. */
+function resolveFrom(fs: FileSystem, base: string, path: string): string {
+  const slashed = fs.windows ? toSlashes(path) : path;
+  const volume = volumeOf(slashed, fs.windows);
+  return followPath(fs, volume ?? base, slashed.slice(volume?.length ?? 0).split('/')).path;
+}
+
+function readText(fs: FileSystem, path: string): string | undefined {
+  try {
+    // A `.git` that is a pipe would hang the reader.
+    const stat = fs.lstat(path);
+    return stat?.isFile() ? fs.readFile(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function exists(fs: FileSystem, path: string): boolean {
+  try {
+    return fs.lstat(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The few `[core]` settings that decide where the work tree is and how names compare. Last one wins. */
+export function readCoreConfig(text: string): Map<string, string> {
+  const settings = new Map<string, string>();
+  let inCore = false;
+  for (const raw of text.split(/\r?\n/)) {
+    const header = /^\s*\[\s*([^\]]*?)\s*\]/.exec(raw);
+    if (header) inCore = header[1]?.toLowerCase() === 'core';
+    const line = header ? raw.slice(header[0].length) : raw;
+    const setting = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*?))?\s*$/.exec(line);
+    if (!inCore || !setting?.[1]) continue;
+    const value = setting[2] ?? 'true';
+    const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
+    settings.set(setting[1].toLowerCase(), quoted ?? value.replace(/\s*[#;].*$/, ''));
+  }
+  return settings;
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
+}
+
+function isGitDir(fs: FileSystem, path: string): boolean {
+  if (!exists(fs, joinPath(path, 'HEAD'))) return false;
+  if (exists(fs, joinPath(path, 'commondir'))) return true;
+  return exists(fs, joinPath(path, 'objects')) && exists(fs, joinPath(path, 'refs'));
+}
+
+interface GitPlace {
+  readonly gitDir: string;
+  /** undefined when the cwd lies inside a git directory, not in a work tree. */
+  readonly workTree?: string;
+}
+
+function gitPlaceAt(fs: FileSystem, directory: string): GitPlace | undefined {
+  const dotGit = resolveFrom(fs, directory, '.git');
+  if (isGitDir(fs, dotGit)) return { gitDir: dotGit, workTree: directory };
+  const pointer = /^gitdir:\s*(.+?)\s*$/m.exec(readText(fs, dotGit) ?? '')?.[1];
+  const pointed = pointer && resolveFrom(fs, directory, pointer);
+  if (pointed && isGitDir(fs, pointed)) return { gitDir: pointed, workTree: directory };
+  return isGitDir(fs, directory) ? { gitDir: directory } : undefined;
+}
+
+function findGit(fs: FileSystem, start: string): GitPlace | undefined {
+  for (let directory = start; ; directory = parentOf(directory)) {
+    const place = gitPlaceAt(fs, directory);
+    if (place) return place;
+    if (parentOf(directory) === directory) return undefined;
+  }
+}
+
+/** `<worktree>/.git` is what git notes in `worktrees/<name>/gitdir`. */
+function worktreeOf(fs: FileSystem, adminDir: string): string | undefined {
+  const noted = readText(fs, joinPath(adminDir, 'gitdir'))?.trim();
+  if (!noted) return undefined;
+  // Only the folder is followed: its `.git` may itself be a link.
+  return resolveFrom(fs, adminDir, noted.replace(/[\\/]\.git$/, ''));
+}
+
+function mainWorkTree(fs: FileSystem, common: string, core: Map<string, string>): string | undefined {
+  const configured = core.get('worktree');
+  if (configured) return resolveFrom(fs, common, configured);
+  return common.endsWith('/.git') && !isTrue(core.get('bare')) ? parentOf(common) : undefined;
+}
+
+function flipCase(name: string): string {
+  return name.replace(/[A-Za-z]/g, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+}
+
+/** Does a name written in the other case reach the same file? Decided by looking, never by writing. */
+export function probeCaseInsensitive(fs: FileSystem, root: string): boolean {
+  const hasLetter = (name: string): boolean => /[A-Za-z]/.test(name);
+  const sameFile = (one: string, other: string): boolean => {
+    const [left, right] = [fs.lstat(one), fs.lstat(other)];
+    return left !== undefined && right !== undefined && left.ino === right.ino && left.dev === right.dev;
+  };
+  try {
+    const name = exists(fs, joinPath(root, '.git')) ? '.git' : fs.readdir(root).find(hasLetter);
+    if (name) return sameFile(joinPath(root, name), joinPath(root, flipCase(name)));
+    const base = root.slice(parentOf(root).length).replace(/^\//, '');
+    return hasLetter(base) && sameFile(root, joinPath(parentOf(root), flipCase(base)));
+  } catch {
+    return fs.windows;
+  }
+}
+
+interface Snapshot {
+  readonly trees: readonly Tree[];
+  readonly stamps: ReadonlyArray<{ readonly path: string; readonly mtimeMs: number | undefined }>;
+  readonly settled: boolean;
+}
+
+interface TreeSource {
+  readonly fs: FileSystem;
+  readonly common: string | undefined;
+  readonly fixed: readonly string[];
+  readonly caseInsensitive: boolean;
+  readonly nowMs: () => number;
+}
+
+function mtimeOf(fs: FileSystem, path: string): number | undefined {
+  try {
+    return fs.lstat(path)?.mtimeMs;
+  } catch {
+    return undefined;
+  }
+}
+
+function readSnapshot({ fs, common, fixed, caseInsensitive, nowMs }: TreeSource): Snapshot {
+  const work = new Set(fixed);
+  const stamps: Array<{ path: string; mtimeMs: number | undefined }> = [];
+  const readAtMs = nowMs();
+  if (common !== undefined) {
+    // Stamps are taken before contents, so a change made in between is seen by the next call.
+    const listDir = joinPath(common, 'worktrees');
+    stamps.push({ path: listDir, mtimeMs: mtimeOf(fs, listDir) });
+    for (const name of listNames(fs, listDir)) {
+      const adminDir = joinPath(listDir, name);
+      // `git worktree move` rewrites this file in place and touches no folder.
+      const gitdir = joinPath(adminDir, 'gitdir');
+      stamps.push({ path: gitdir, mtimeMs: mtimeOf(fs, gitdir) });
+      const worktree = worktreeOf(fs, adminDir);
+      if (worktree) work.add(worktree);
+    }
+  }
+  const tree = (kind: Tree['kind'], path: string): Tree => ({
+    kind,
+    path,
+    probe: caseInsensitive ? foldCase(path) : path,
+  });
+  const trees = [...work].map((path) => tree('work', path));
+  if (common !== undefined && !work.has(common)) trees.push(tree('git', common));
+  trees.sort((left, right) => right.probe.length - left.probe.length);
+  const settled = stamps.every(
+    ({ mtimeMs }) => mtimeMs === undefined || readAtMs - mtimeMs > MTIME_SETTLED_MS,
+  );
+  return { trees, stamps, settled };
+}
+
+function listNames(fs: FileSystem, directory: string): string[] {
+  try {
+    return fs.lstat(directory) ? fs.readdir(directory) : [];
+  } catch {
+    return [];
+  }
+}
+
+function treeLister(source: TreeSource): () => readonly Tree[] {
+  let snapshot: Snapshot | undefined;
+  const isCurrent = (): boolean =>
+    snapshot?.settled === true &&
+    snapshot.stamps.every(({ path, mtimeMs }) => mtimeOf(source.fs, path) === mtimeMs);
+  return () => {
+    if (snapshot === undefined || !isCurrent()) snapshot = readSnapshot(source);
+    return snapshot.trees;
+  };
+}
+
+/**
+ * The repository around `cwd`, found by reading git's files: a git process costs milliseconds and may not be
+ * installed. Without git the cwd itself is the root.
+ */
+export function findWorkspace(
+  cwd: string,
+  fs: FileSystem = nodeFileSystem,
+  nowMs: () => number = Date.now,
+): Workspace {
+  const slashed = fs.windows ? toSlashes(cwd) : cwd;
+  if (volumeOf(slashed, fs.windows) === undefined)
+    throw new Error(`cwd must be absolute: ${JSON.stringify(cwd)}`);
+  const start = resolveFrom(fs, '/', slashed);
+  const place = findGit(fs, start);
+  if (place === undefined) {
+    const caseInsensitive = probeCaseInsensitive(fs, start);
+    const source = { fs, common: undefined, fixed: [start], caseInsensitive, nowMs };
+    return { root: start, caseInsensitive, fs, trees: treeLister(source) };
+  }
+  const { gitDir } = place;
+  const pointer = readText(fs, joinPath(gitDir, 'commondir'))?.trim();
+  const common = pointer ? resolveFrom(fs, gitDir, pointer) : gitDir;
+  const configs = ['config', 'config.worktree'].map((name) => readText(fs, joinPath(common, name)) ?? '');
+  const core = readCoreConfig(configs.join('\n'));
+  const main = mainWorkTree(fs, common, core);
+  const root = place.workTree ?? (gitDir === common ? main : worktreeOf(fs, gitDir)) ?? gitDir;
+  const ignoreCase = core.get('ignorecase');
+  const caseInsensitive = ignoreCase === undefined ? probeCaseInsensitive(fs, root) : isTrue(ignoreCase);
+  // In a bare repository the root is git's own folder: it stays a `git` tree, so nothing in it can be locked.
+  const fixed = [root, main].filter((path) => path !== undefined).filter((path) => path !== common);
+  const trees = treeLister({ fs, common, fixed, caseInsensitive, nowMs });
+  return { root, gitCommonDir: common, caseInsensitive, fs, trees };
+}

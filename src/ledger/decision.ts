@@ -1,0 +1,77 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import type { EntityKey, EntityRecord, EventBody } from './entity.ts';
+
+/** Records of one kind with `from <= key < before`, ordered by (key, born, id). */
+export interface Range {
+  readonly by: 'id' | 'sort' | 'group' | 'link';
+  readonly kind: string;
+  readonly from: string;
+  readonly before: string;
+  readonly limit: number;
+}
+
+export interface Needs {
+  readonly keys?: readonly EntityKey[];
+  readonly ranges?: readonly Range[];
+}
+
+/** What a decision asked for. Asking for what was not loaded is a fault of the decider and throws. */
+export interface Loaded {
+  get<S = JsonObject>(key: EntityKey): EntityRecord<S> | undefined;
+  list<S = JsonObject>(range: Range): readonly EntityRecord<S>[];
+  has(key: EntityKey): boolean;
+  hasList(range: Range): boolean;
+}
+
+export type Verdict<A extends JsonObject> =
+  | {
+      readonly verdict: 'commit';
+      readonly events: readonly EventBody[];
+      readonly answer: A;
+      /** The earliest expiry that must still lie ahead when this is committed: past it, decide again. */
+      readonly not_after_ms?: number | undefined;
+    }
+  | { readonly verdict: 'refuse'; readonly refusal: Refusal }
+  | { readonly verdict: 'need'; readonly needs: Needs };
+
+/**
+ * What one commit depends on and what it does. `decide` is pure and synchronous, so each store runs it where that is
+ * cheapest: inside the writer's transaction, or optimistically with what it read expected at commit.
+ * Every record loaded by key is expected unchanged; a range is not, so a decision over one names a guard entity by key.
+ */
+export interface Decision<A extends JsonObject> {
+  readonly needs: Needs;
+  decide(loaded: Loaded, now_ms: number): Verdict<A>;
+}
+
+/**
+ * "The first record in index order that nobody else is changing." Stores that decide inside the writer simply run the
+ * decision; a store with a quicker way (one SQL function) finds it by name, and the decision is its oracle.
+ */
+export interface Taking<A extends JsonObject> {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly decision: Decision<A>;
+}
+
+export function commit<A extends JsonObject>(
+  events: readonly EventBody[],
+  answer: A,
+  not_after_ms?: number,
+): Verdict<A> {
+  return { verdict: 'commit', events, answer, not_after_ms };
+}
+
+export function refused(refusal: Refusal): Verdict<never> {
+  return { verdict: 'refuse', refusal };
+}
+
+export function need(needs: Needs): Verdict<never> {
+  return { verdict: 'need', needs };
+}
+
+/** Everything whose key begins with the prefix. U+10FFFF is the last character in byte order. */
+export function prefixed(by: Range['by'], kind: string, prefix: string, limit: number): Range {
+  return { by, kind, from: prefix, before: `${prefix}\u{10FFFF}`, limit };
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { EventBody } from './entity.ts';
+
+/** Raised when the meaning of a stored event changes; golden logs of every number are kept and replayed. */
+export const EVENT_SCHEMA = 1;
+
+export interface Actor {
+  readonly agent_id: string;
+  readonly agent_type: string;
+  readonly session_id: string;
+}
+
+/** One request on its way to a commit: who asks for what, and the name under which a retry is recognised. */
+export interface Request {
+  readonly project: string;
+  readonly actor: Actor;
+  /** The row's number in its session: a gap shows that a row is missing. */
+  readonly sequence: number;
+  readonly operation: string;
+  readonly parameters: JsonObject;
+  readonly operation_id: string;
+  readonly input_digest: string;
+  /** Monotonic time at which the door took it in. */
+  readonly started_ms: number;
+}
+
+/**
+ * A row of the log: one commit with its events, and at the same time the audit row of the operation that made it.
+ * Reads and refusals are rows without events.
+ */
+export interface LogEntry {
+  readonly position: number;
+  readonly schema: number;
+  readonly project: string;
+  readonly at_ms: number;
+  readonly agent_id: string;
+  readonly agent_type: string;
+  readonly session_id: string;
+  readonly sequence: number;
+  readonly operation: string;
+  readonly operation_id: string;
+  readonly parameters: JsonObject;
+  readonly result: JsonObject;
+  readonly duration_ms: number;
+  readonly events: readonly EventBody[];
+}
+
+export type Unplaced = Omit<LogEntry, 'position'>;
+
+export function logRow(
+  request: Request,
+  result: JsonObject,
+  events: readonly EventBody[],
+  at_ms: number,
+  elapsed_ms: number,
+): Unplaced {
+  return {
+    schema: EVENT_SCHEMA,
+    project: request.project,
+    at_ms,
+    ...request.actor,
+    sequence: request.sequence,
+    operation: request.operation,
+    operation_id: request.operation_id,
+    parameters: request.parameters,
+    result,
+    duration_ms: Math.round((elapsed_ms - request.started_ms) * 1000) / 1000,
+    events,
+  };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Random } from '../kernel/ids.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { refuse, StoreFailure } from '../kernel/refusal.ts';
+import type { Decision, Needs } from './decision.ts';
+import type { Entities } from './entity.ts';
+import { logRow, type Request, type Unplaced } from './log.ts';
+import { deliberate, LoadedSet, overLimits, type Proposal, propose } from './proposal.ts';
+import type { Outcome } from './store.ts';
+
+/** What was committed under an operation id before. */
+export interface Seen {
+  readonly input_digest: string;
+  readonly answer: JsonObject;
+  readonly position: number;
+}
+
+export type CommitResult =
+  | { readonly status: 'committed'; readonly position: number }
+  | { readonly status: 'conflict' }
+  | { readonly status: 'seen'; readonly seen: Seen };
+
+/** The primitive steps of a store that decides outside its transaction. */
+export interface OptimisticEngine {
+  /** Loads into the set; answers the store's time and what is known of the operation id. */
+  load(request: Request, needs: Needs, into: LoadedSet): Promise<{ now_ms: number; seen: Seen | undefined }>;
+  /** A lower bound of the store's time without asking it: expiry may be seen late, never early. */
+  estimate_ms(): number;
+  /** All or nothing: if every version is as expected, the time limit has not passed and the id is new. */
+  commit(request: Request, proposal: Proposal, row: Unplaced): Promise<CommitResult>;
+}
+
+/** Steps 3 to 6 of an operation's way, for stores that decide first and prove at commit that nothing changed. */
+export async function runOptimistically<A extends JsonObject>(
+  engine: OptimisticEngine,
+  context: { entities: Entities; clock: Clock; random: Random },
+  request: Request,
+  decision: Decision<A>,
+): Promise<Outcome<A>> {
+  for (let attempt = 0; attempt < limits.commit_attempts; attempt += 1) {
+    if (attempt > 1) await context.clock.sleep(backoff_ms(attempt, context.random));
+    const outcome = await attemptOnce(engine, context, request, decision);
+    if (outcome !== 'conflict') return outcome;
+  }
+  throw new StoreFailure(
+    'database_unavailable',
+    `Other writers were quicker ${limits.commit_attempts} times in a row; nothing was changed.`,
+  );
+}
+
+async function attemptOnce<A extends JsonObject>(
+  engine: OptimisticEngine,
+  context: { entities: Entities; clock: Clock },
+  request: Request,
+  decision: Decision<A>,
+): Promise<Outcome<A> | 'conflict'> {
+  const loaded = new LoadedSet();
+  let now_ms: number | undefined;
+  const time = () => now_ms ?? engine.estimate_ms();
+  const rounds = deliberate(decision, loaded, time);
+  let step = rounds.next();
+  while (!step.done) {
+    const answer = await engine.load(request, step.value, loaded);
+    if (answer.seen !== undefined) return recall<A>(request, answer.seen);
+    // The first round's time holds for the whole decision: what was alive then is what was loaded then.
+    now_ms ??= answer.now_ms;
+    step = rounds.next();
+  }
+  const verdict = step.value;
+  if (verdict.verdict === 'refuse') {
+    if (now_ms !== undefined) return { status: 'refused', refusal: verdict.refusal };
+    // Nothing was loaded, so the operation id has not been looked up yet.
+    const { seen } = await engine.load(request, {}, loaded);
+    return seen === undefined ? { status: 'refused', refusal: verdict.refusal } : recall<A>(request, seen);
+  }
+  const at_ms = time();
+  const proposal = propose(context.entities, loaded, verdict.events, at_ms, verdict.not_after_ms);
+  const tooLarge = overLimits(proposal);
+  if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
+  const row = logRow(request, verdict.answer, verdict.events, at_ms, context.clock.elapsed_ms());
+  const result = await engine.commit(request, proposal, row);
+  if (result.status === 'conflict') return 'conflict';
+  if (result.status === 'seen') return recall<A>(request, result.seen);
+  return { status: 'committed', answer: verdict.answer, position: result.position, repeated: false };
+}
+
+/** The first outcome of an operation id, or a refusal when the id was used for something else. */
+export function recall<A extends JsonObject>(request: Request, seen: Seen): Outcome<A> {
+  if (seen.input_digest !== request.input_digest) {
+    const message = `operation_id ${request.operation_id} was used before for a different request.`;
+    return { status: 'refused', refusal: refuse('operation_id_reused', message, { field: 'operation_id' }) };
+  }
+  return { status: 'committed', answer: seen.answer as A, position: seen.position, repeated: true };
+}
+
+function backoff_ms(attempt: number, random: Random): number {
+  return random.fraction() * Math.min(50, 2 ** Math.min(attempt, 6));
+}

@@ -1,0 +1,160 @@
+import type { JsonObject } from '../kernel/json.ts';
+import { prefixed } from './decision.ts';
+import { type Entities, type EntityRecord, keyText, nextVersion } from './entity.ts';
+import type { LogEntry } from './log.ts';
+import { entityType } from './proposal.ts';
+import type { Store } from './store.ts';
+
+export type State = Map<string, EntityRecord>;
+
+/** The fold of one row. Everything the product knows is this, applied from the first row on. */
+export function apply(entities: Entities, state: State, entry: LogEntry): void {
+  const before = new Map<string, EntityRecord | undefined>();
+  for (const event of entry.events) {
+    const text = keyText(event);
+    const current = state.get(text);
+    if (!before.has(text)) before.set(text, current);
+    const folded = entityType(entities, event.kind).evolve(current?.state, event, entry.at_ms);
+    state.set(text, {
+      kind: event.kind,
+      id: event.id,
+      version: nextVersion(before.get(text), entry.at_ms),
+      born: current?.born ?? entry.position,
+      state: folded,
+    });
+  }
+}
+
+export interface Difference {
+  readonly key: string;
+  readonly replayed: JsonObject | null;
+  readonly live: JsonObject | null;
+}
+
+export interface Replayed {
+  readonly state: State;
+  readonly entries: number;
+  readonly events: number;
+  readonly position: number;
+}
+
+/** Rebuilds the state from the log, up to a moment if one is given. */
+export async function replay(
+  store: Store,
+  entities: Entities,
+  project: string,
+  options: { until_ms?: number | undefined; onProgress?: (entries: number) => void } = {},
+): Promise<Replayed> {
+  const state: State = new Map();
+  let entries = 0;
+  let events = 0;
+  let position = 0;
+  for (;;) {
+    const page = await store.read(project, position, 1000);
+    for (const entry of page.entries) {
+      if (options.until_ms !== undefined && entry.at_ms > options.until_ms) return { state, entries, events, position };
+      apply(entities, state, entry);
+      entries += 1;
+      events += entry.events.length;
+      position = entry.position;
+    }
+    options.onProgress?.(entries);
+    if (page.entries.length === 0) return { state, entries, events, position };
+  }
+}
+
+/**
+ * Compares a replayed state with the live records, while others go on writing: whatever differs is read again, and only
+ * what differs although the log says nothing of it since is a difference.
+ */
+export async function compareWithLive(
+  store: Store,
+  entities: Entities,
+  project: string,
+  replayed: Replayed,
+): Promise<Difference[]> {
+  const { state } = replayed;
+  let { position } = replayed;
+  const catchUp = async (): Promise<Set<string>> => {
+    const touched = new Set<string>();
+    for (;;) {
+      const page = await store.read(project, position, 1000);
+      for (const entry of page.entries) {
+        apply(entities, state, entry);
+        for (const event of entry.events) touched.add(keyText(event));
+        position = entry.position;
+      }
+      if (page.entries.length === 0) return touched;
+    }
+  };
+  const live = await liveRecords(store, entities, project);
+  await catchUp();
+  let suspects = [...new Set([...live.keys(), ...state.keys()])].filter(
+    (key) => !sameRecord(live.get(key), state.get(key)),
+  );
+  const differences: Difference[] = [];
+  for (let round = 0; suspects.length > 0 && round < 50; round += 1) {
+    const again = await liveByKey(store, project, suspects);
+    const touched = await catchUp();
+    const unsure: string[] = [];
+    for (const key of suspects) {
+      if (sameRecord(again.get(key), state.get(key))) continue;
+      if (touched.has(key)) unsure.push(key);
+      else differences.push({ key, replayed: plain(state.get(key)), live: plain(again.get(key)) });
+    }
+    suspects = unsure;
+  }
+  return differences;
+}
+
+async function liveByKey(store: Store, project: string, keys: readonly string[]): Promise<State> {
+  const live: State = new Map();
+  for (let start = 0; start < keys.length; start += 100) {
+    const wanted = keys.slice(start, start + 100).map((text) => {
+      const slash = text.indexOf('/');
+      return { kind: text.slice(0, slash), id: text.slice(slash + 1) };
+    });
+    const { loaded } = await store.find(project, { keys: wanted });
+    for (const key of wanted) {
+      const record = loaded.get(key);
+      if (record !== undefined) live.set(keyText(key), record);
+    }
+  }
+  return live;
+}
+
+async function liveRecords(store: Store, entities: Entities, project: string): Promise<State> {
+  const live: State = new Map();
+  for (const kind of entities.keys()) {
+    let from = '';
+    for (;;) {
+      const range = { ...prefixed('id', kind, '', 1000), from };
+      const { loaded } = await store.find(project, { ranges: [range] });
+      const page = loaded.list(range);
+      for (const record of page) live.set(keyText(record), record);
+      const last = page.at(-1);
+      if (page.length < 1000 || last === undefined) break;
+      from = `${last.id}\u0000`;
+    }
+  }
+  return live;
+}
+
+function sameRecord(a: EntityRecord | undefined, b: EntityRecord | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.version === b.version && a.born === b.born && canonical(a.state) === canonical(b.state);
+}
+
+/** Key order differs between engines (PostgreSQL's jsonb sorts), so compare with sorted keys. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+function plain(record: EntityRecord | undefined): JsonObject | null {
+  if (record === undefined) return null;
+  return { version: record.version, born: record.born, state: record.state };
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids, Random } from '../kernel/ids.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import type { Decision, Loaded, Needs, Taking } from './decision.ts';
+import type { Entities } from './entity.ts';
+import type { LogEntry, Request, Unplaced } from './log.ts';
+
+export type Outcome<A extends JsonObject> =
+  | {
+      readonly status: 'committed';
+      readonly answer: A;
+      readonly position: number;
+      /** True when this operation id was committed before: the answer is the first one. */
+      readonly repeated: boolean;
+    }
+  | { readonly status: 'refused'; readonly refusal: Refusal };
+
+/** The whole of what an engine must do. A store that cannot do it at all throws `StoreFailure`. */
+export interface Store {
+  /** One conditional commit: seen before? load, decide, commit if nothing it read has changed. */
+  run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>>;
+  /** The same for the first takeable record of an index, without callers getting in each other's way. */
+  take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>>;
+  /** Current records and the store's time; decides nothing. */
+  find(project: string, needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** The audit row of a read or a refusal: soon, cheaply, and counted when it had to be dropped. */
+  note(row: Unplaced): void;
+  /** The log after a position, in order and without gaps that could still fill; `safe` is how far that is certain. */
+  read(project: string, after: number, limit: number): Promise<{ entries: LogEntry[]; safe: number }>;
+  /** Yields when the log may have grown. A hint: `read` is the truth. */
+  watch(project: string, signal: AbortSignal): AsyncIterable<void>;
+  /** Audit rows given up under pressure since this store was opened. */
+  readonly dropped: number;
+  close(): Promise<void>;
+}
+
+export interface StoreContext {
+  readonly entities: Entities;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+}

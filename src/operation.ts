@@ -1,0 +1,62 @@
+import type { Caller } from './domain/lease.ts';
+import type { Ids } from './kernel/ids.ts';
+import type { JsonObject } from './kernel/json.ts';
+import type { Refusal } from './kernel/refusal.ts';
+import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
+import type { Outcome } from './ledger/store.ts';
+
+/** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
+export interface Step {
+  readonly caller: Caller;
+  readonly project: string;
+  readonly ids: Ids;
+  /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
+  readonly grants: Map<string, number>;
+  /** The one normal form of a path, or why it has none. */
+  path(input: string, field: string): string | Refusal;
+  run<A extends JsonObject>(decision: Decision<A>): Promise<Outcome<A>>;
+  take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>>;
+  /** For bounds on input only; decisions get the store’s time. */
+  now_ms(): number;
+  find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
+  chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
+}
+
+/** Made from a zod schema in `operations/schema.ts`; hidden behind an interface so that the loop needs no schema library. */
+export interface InputSchema<I> {
+  parse(input: unknown): { ok: true; value: I } | { ok: false; refusal: Refusal };
+  readonly json: JsonObject;
+}
+
+/**
+ * One thing that can be asked for. From this declaration come the MCP tool, the HTTP route, the CLI command, the library
+ * method and the audit row; a new operation is a new declaration and nothing else.
+ */
+export interface Operation<I extends object = object> {
+  /** The wire name: `acquire_lock`. */
+  readonly name: string;
+  /** The CLI's words: `cox lock acquire`. */
+  readonly group: string;
+  readonly verb: string;
+  readonly summary: string;
+  readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
+  /** False: changes nothing, safe to repeat, no operation id. */
+  readonly mutates: boolean;
+  /** The CLI's arguments without a flag, in order. */
+  readonly positional?: readonly string[];
+  readonly examples: readonly string[];
+  /** Offered to an MCP client by default; the list costs every agent context. */
+  readonly standard: boolean;
+  /** Behind a function: importing the schema library would triple the start of a short command. */
+  input(): Promise<InputSchema<I>>;
+  handle(input: I, step: Step): Promise<JsonObject>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list of operations erases each one's own input type.
+export type AnyOperation = Operation<any>;
+
+/** The answer of an outcome; a refusal is an answer too. */
+export function answerOf<A extends JsonObject>(outcome: Outcome<A>): A | Refusal {
+  return outcome.status === 'committed' ? outcome.answer : outcome.refusal;
+}

@@ -1,0 +1,53 @@
+import {
+  cancelWork as decideCancel,
+  reprioritiseWork as decideReprioritise,
+  retryWork as decideRetry,
+} from '../domain/queue/change-work.ts';
+import { answerOf, type Operation } from '../operation.ts';
+import { releaseDependents } from './complete-work.ts';
+
+export const cancelWork: Operation<{ task_id: string; reason?: string | undefined }> = {
+  name: 'cancel_work',
+  group: 'work',
+  verb: 'cancel',
+  summary: 'Take a task back; whoever works on it is told when it completes.',
+  route: { method: 'POST', path: '/work/cancel' },
+  mutates: true,
+  standard: false,
+  positional: ['task_id'],
+  examples: ['cox work cancel 01926f… --reason "no longer needed"'],
+  input: async () => (await import('./schemas/work.ts')).cancelWork,
+  async handle(input, step) {
+    const answer = answerOf(await step.run(decideCancel(input.task_id, step.caller.agent_id, input.reason)));
+    if (answer.has_dependents === true) await releaseDependents(step);
+    return answer;
+  },
+};
+
+export const reprioritiseWork: Operation<{ task_id: string; priority: number }> = {
+  name: 'reprioritise_work',
+  group: 'work',
+  verb: 'reprioritise',
+  summary: 'Change how urgent a task is: 1 first, 10 last.',
+  route: { method: 'POST', path: '/work/reprioritise' },
+  mutates: true,
+  standard: false,
+  positional: ['task_id', 'priority'],
+  examples: ['cox work reprioritise 01926f… 1'],
+  input: async () => (await import('./schemas/work.ts')).reprioritiseWork,
+  handle: async (input, step) => answerOf(await step.run(decideReprioritise(input.task_id, input.priority))),
+};
+
+export const retryWork: Operation<{ task_id: string }> = {
+  name: 'retry_work',
+  group: 'work',
+  verb: 'retry',
+  summary: 'Bring a failed or dead task back to the queue.',
+  route: { method: 'POST', path: '/work/retry' },
+  mutates: true,
+  standard: false,
+  positional: ['task_id'],
+  examples: ['cox work retry 01926f…'],
+  input: async () => (await import('./schemas/work.ts')).retryWork,
+  handle: async (input, step) => answerOf(await step.run(decideRetry(input.task_id))),
+};

@@ -1,0 +1,29 @@
+import { completeWorkBatch as decide } from '../domain/queue/complete-work.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { isRefusal } from '../kernel/refusal.ts';
+import { answerOf, type Operation } from '../operation.ts';
+import { type CompletionInput, completion, releaseDependents } from './complete-work.ts';
+
+interface Input {
+  items: CompletionInput[];
+}
+
+export const completeWorkBatch: Operation<Input> = {
+  name: 'complete_work_batch',
+  group: 'work',
+  verb: 'complete-batch',
+  summary: 'End several claimed tasks in one commit; each item has its own answer.',
+  route: { method: 'POST', path: '/work/complete-batch' },
+  mutates: true,
+  standard: false,
+  examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
+  input: async () => (await import('./schemas/work.ts')).completeWorkBatch,
+  async handle(input, step) {
+    const answer = answerOf(await step.run(decide(input.items.map((item) => completion(item, step)))));
+    if (isRefusal(answer) && answer.results === undefined) return answer;
+    const results = answer.results as JsonObject[];
+    for (const result of results) if (result.success === true) step.grants.delete(`task/${result.task_id}`);
+    if (results.some((result) => result.has_dependents === true)) await releaseDependents(step);
+    return answer;
+  },
+};

@@ -1,0 +1,19 @@
+import type { Operation } from '../operation.ts';
+import { type ClaimInput, claim } from './get-work.ts';
+
+interface Input extends ClaimInput {
+  count: number;
+}
+
+export const getWorkBatch: Operation<Input> = {
+  name: 'get_work_batch',
+  group: 'work',
+  verb: 'get-batch',
+  summary: 'Claim up to `count` tasks at once, most urgent first.',
+  route: { method: 'POST', path: '/work/claim-batch' },
+  mutates: true,
+  standard: false,
+  examples: ['cox work get-batch --count 10 --json'],
+  input: async () => (await import('./schemas/work.ts')).getWorkBatch,
+  handle: (input, step) => claim(input, input.count, step),
+};

@@ -1,0 +1,36 @@
+import type { AnyOperation } from '../operation.ts';
+import { acquireLock } from './acquire-lock.ts';
+import { cancelWork, reprioritiseWork, retryWork } from './change-work.ts';
+import { checkLocks } from './check-locks.ts';
+import { completeWork } from './complete-work.ts';
+import { completeWorkBatch } from './complete-work-batch.ts';
+import { getWork } from './get-work.ts';
+import { getWorkBatch } from './get-work-batch.ts';
+import { releaseLock } from './release-lock.ts';
+import { renewWork } from './renew-work.ts';
+import { listWork, showWork } from './show-work.ts';
+import { submitWork } from './submit-work.ts';
+import { submitWorkBatch } from './submit-work-batch.ts';
+
+/** Everything one can ask for, in the order in which the doors list it. */
+export const operations: readonly AnyOperation[] = [
+  acquireLock,
+  releaseLock,
+  checkLocks,
+  submitWork,
+  getWork,
+  completeWork,
+  renewWork,
+  showWork,
+  listWork,
+  cancelWork,
+  reprioritiseWork,
+  retryWork,
+  submitWorkBatch,
+  getWorkBatch,
+  completeWorkBatch,
+];
+
+export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(
+  operations.map((operation) => [operation.name, operation]),
+);

@@ -1,0 +1,29 @@
+import { renewWork as decide } from '../domain/queue/renew-work.ts';
+import { isRefusal } from '../kernel/refusal.ts';
+import { answerOf, type Operation } from '../operation.ts';
+
+interface Input {
+  task_id: string;
+  lease_minutes: number;
+  fencing_token?: number | undefined;
+}
+
+export const renewWork: Operation<Input> = {
+  name: 'renew_work',
+  group: 'work',
+  verb: 'renew',
+  summary: 'Keep a claimed task while you go on working on it.',
+  route: { method: 'POST', path: '/work/renew' },
+  mutates: true,
+  standard: false,
+  positional: ['task_id'],
+  examples: ['cox work renew 01926f… --lease-minutes 30'],
+  input: async () => (await import('./schemas/work.ts')).renewWork,
+  async handle(input, step) {
+    const granted = `task/${input.task_id}`;
+    const caller = { ...step.caller, token: input.fencing_token ?? step.grants.get(granted) };
+    const answer = answerOf(await step.run(decide(input.task_id, caller, input.lease_minutes * 60_000)));
+    if (!isRefusal(answer)) step.grants.set(granted, answer.fencing_token as number);
+    return answer;
+  },
+};

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import type { InputSchema } from '../../operation.ts';
+
+/** Text that can be stored and shown everywhere: no NUL (PostgreSQL has none), no unpaired surrogate (UTF-8 has none). */
+export function text(max: number, description: string) {
+  return z
+    .string()
+    .max(max, `at most ${max} characters`)
+    .refine((value) => !value.includes('\0'), 'no NUL characters')
+    .refine((value) => value.isWellFormed(), 'no unpaired surrogates')
+    .describe(description);
+}
+
+export function someText(max: number, description: string) {
+  return text(max, description).min(1, 'at least one character');
+}
+
+/** A path is checked by its own rules (`kernel/path.ts`); here only its type and a bound. */
+export function path(description: string) {
+  return z.string().min(1, 'a path inside the repository').max(4096, 'at most 4096 characters').describe(description);
+}
+
+export function payload(description: string) {
+  return z
+    .unknown()
+    .refine((value) => value === undefined || isPlainJson(value, 0), 'plain JSON, without NUL, up to 32 levels deep')
+    .refine(
+      (value) => value === undefined || Buffer.byteLength(JSON.stringify(value) ?? '') <= limits.task_payload_bytes_max,
+      `at most ${limits.task_payload_bytes_max} bytes of JSON`,
+    )
+    .optional()
+    .describe(description);
+}
+
+function isPlainJson(value: unknown, depth: number): boolean {
+  if (value === null || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || depth >= limits.json_depth_max) return false;
+  if (Array.isArray(value)) return value.every((item) => isPlainJson(item, depth + 1));
+  // `__proto__` would be dropped or, worse, obeyed by the next reader.
+  return Object.entries(value).every(
+    ([name, inner]) => name !== '__proto__' && isPlainJson(name, depth) && isPlainJson(inner, depth + 1),
+  );
+}
+
+export const fields = {
+  operation_id: someText(
+    limits.operation_id_chars_max,
+    'Any unique text. Repeating a call with the same id returns the first answer instead of doing it twice.',
+  ).optional(),
+  fencing_token: z.int().positive().max(Number.MAX_SAFE_INTEGER).describe('The grant you mean; default: your own.').optional(),
+  task_id: z.guid('a task id as submit_work returns it').describe('The id that submit_work or get_work returned.'),
+  minutes: (what: string, standard: number) =>
+    z
+      .number()
+      .min(limits.ttl_minutes_min, `between ${limits.ttl_minutes_min} and ${limits.ttl_minutes_max} minutes`)
+      .max(limits.ttl_minutes_max, `between ${limits.ttl_minutes_min} and ${limits.ttl_minutes_max} minutes`)
+      .default(standard)
+      .describe(what),
+  priority: z.int().min(1).max(10).describe('1 (most urgent) to 10'),
+};
+
+/** From a zod object to what the coordinator asks for: the value, or a refusal that names the field and what would do. */
+export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.output<S>> {
+  const accepted = Object.keys(shape.shape);
+  return {
+    json: z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+    parse(input) {
+      const parsed = shape.safeParse(input ?? {});
+      if (parsed.success) return { ok: true, value: parsed.data };
+      const issue = parsed.error.issues[0];
+      const field = issue?.path.join('.') ?? '';
+      const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+      const named = shown(unknown ?? (field === '' ? 'input' : field));
+      const expected = unknown === undefined ? (issue?.message ?? '') : `one of ${accepted.join(', ')}`;
+      const wanted = shown(expected.replace(/^Invalid input: expected /, ''));
+      const message = `${named}: ${unknown === undefined ? '' : 'unknown field; '}expected ${wanted}`;
+      return { ok: false, refusal: refuse('invalid_input', message, { field: named, expected: shown(expected) }) };
+    },
+  };
+}
+
+/** What came from outside is shown short and without anything a terminal or a log would obey. */
+function shown(value: string): string {
+  return value.slice(0, 200).toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, '?');
+}

@@ -1,0 +1,35 @@
+import { listWork as list, listWorkNeeds, showWork as show, showWorkNeeds } from '../domain/queue/show-work.ts';
+import type { Operation } from '../operation.ts';
+
+export const showWork: Operation<{ task_id: string }> = {
+  name: 'show_work',
+  group: 'work',
+  verb: 'show',
+  summary: 'One task: status, who has it, what it waits for, what came out of it.',
+  route: { method: 'POST', path: '/work/show' },
+  mutates: false,
+  standard: false,
+  positional: ['task_id'],
+  examples: ['cox work show 01926f… --json'],
+  input: async () => (await import('./schemas/work.ts')).showWork,
+  async handle(input, step) {
+    const { loaded } = await step.find(showWorkNeeds(input.task_id));
+    return show(input.task_id, loaded);
+  },
+};
+
+export const listWork: Operation<{ limit: number }> = {
+  name: 'list_work',
+  group: 'work',
+  verb: 'list',
+  summary: 'What is ready, in the order it is handed out, and what is claimed or delayed.',
+  route: { method: 'POST', path: '/work/list' },
+  mutates: false,
+  standard: false,
+  examples: ['cox work list', 'cox work list --limit 10 --json'],
+  input: async () => (await import('./schemas/work.ts')).listWork,
+  async handle(input, step) {
+    const { loaded } = await step.find(listWorkNeeds(input.limit));
+    return list(input.limit, loaded);
+  },
+};

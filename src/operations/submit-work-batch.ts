@@ -1,0 +1,42 @@
+import { type NewTask, submitWork as decide } from '../domain/queue/submit-work.ts';
+import { refuse } from '../kernel/refusal.ts';
+import { answerOf, type Operation } from '../operation.ts';
+import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';
+
+interface Input {
+  tasks: TaskInput[];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const submitWorkBatch: Operation<Input> = {
+  name: 'submit_work_batch',
+  group: 'work',
+  verb: 'submit-batch',
+  summary: 'Put up to 50 tasks into the queue, all or none; they may depend on each other by idempotency_key.',
+  route: { method: 'POST', path: '/work/submit-batch' },
+  mutates: true,
+  standard: false,
+  examples: [`cox work submit-batch --tasks '[{"task_type":"test","task_description":"run them"}]'`],
+  input: async () => (await import('./schemas/work.ts')).submitWorkBatch,
+  async handle(input, step) {
+    const keys = new Set(input.tasks.flatMap((task) => task.idempotency_key ?? []));
+    const tasks: NewTask[] = [];
+    for (const [index, item] of input.tasks.entries()) {
+      const field = `tasks.${index}.depends_on`;
+      const depends_on: string[] = [];
+      for (const dependency of item.depends_on) {
+        if (keys.has(dependency)) depends_on.push(taskIdOfKey(step, dependency));
+        else if (UUID.test(dependency)) depends_on.push(dependency.toLowerCase());
+        else
+          return refuse('unknown_dependency', `${field}: ${JSON.stringify(dependency)} is no task id and no key in this batch.`, { field });
+      }
+      const task = newTask({ ...item, depends_on }, step, `tasks.${index}.`);
+      if ('success' in task) return task;
+      if (tasks.some(({ id }) => id === task.id))
+        return refuse('invalid_input', `tasks.${index}.idempotency_key: expected each key once`, { field });
+      tasks.push(task);
+    }
+    return answerOf(await step.run(decide(tasks, step.caller.agent_id)));
+  },
+};

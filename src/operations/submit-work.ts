@@ -1,0 +1,73 @@
+import { type NewTask, submitWork as decide } from '../domain/queue/submit-work.ts';
+import { uuidFromKey } from '../kernel/ids.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts';
+import { answerOf, type Operation, type Step } from '../operation.ts';
+
+export interface TaskInput {
+  task_type: string;
+  task_description: string;
+  input_data?: unknown;
+  priority: number;
+  files: string[];
+  depends_on: string[];
+  not_before?: string | undefined;
+  max_attempts: number;
+  idempotency_key?: string | undefined;
+}
+
+export const submitWork: Operation<TaskInput> = {
+  name: 'submit_work',
+  group: 'work',
+  verb: 'submit',
+  summary: 'Put a task into the queue, optionally after others (depends_on).',
+  route: { method: 'POST', path: '/work/submit' },
+  mutates: true,
+  standard: true,
+  positional: ['task_type', 'task_description'],
+  examples: [
+    'cox work submit test "run the browser tests" --priority 2',
+    'cox work submit review "look at the new router" --depends-on 01926f…',
+  ],
+  input: async () => (await import('./schemas/work.ts')).submitWork,
+  async handle(input, step) {
+    const task = newTask(input, step, '');
+    if ('success' in task) return task;
+    const answer = answerOf(await step.run(decide([task], step.caller.agent_id)));
+    if (isRefusal(answer)) return answer;
+    const [submitted] = answer.tasks as JsonObject[];
+    return { success: true, ...submitted };
+  },
+};
+
+const DELAY_MS_MAX = 366 * 24 * 3600 * 1000;
+
+/** From the wire to the domain: paths in their normal form, ids from keys, times as numbers. */
+export function newTask(input: TaskInput, step: Step, prefix: string): NewTask | Refusal {
+  const files: string[] = [];
+  for (const [index, file] of input.files.entries()) {
+    const path = step.path(file, `${prefix}files.${index}`);
+    if (typeof path !== 'string') return path;
+    files.push(path);
+  }
+  const not_before_ms = input.not_before === undefined ? undefined : Date.parse(input.not_before);
+  if (not_before_ms !== undefined && not_before_ms > step.now_ms() + DELAY_MS_MAX)
+    return refuse('invalid_input', 'not_before: expected a time within a year', { field: `${prefix}not_before` });
+  const key = input.idempotency_key;
+  return {
+    id: key === undefined ? step.ids.uuid() : taskIdOfKey(step, key),
+    keyed: key !== undefined,
+    task_type: input.task_type,
+    description: input.task_description,
+    input_data: input.input_data as Json | undefined,
+    priority: input.priority,
+    files: [...new Set(files)],
+    depends_on: input.depends_on,
+    not_before_ms,
+    max_attempts: input.max_attempts,
+  };
+}
+
+export function taskIdOfKey(step: Step, key: string): string {
+  return uuidFromKey(`task\0${step.project}\0${key}`);
+}

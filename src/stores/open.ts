@@ -1,0 +1,21 @@
+import { StoreFailure } from '../kernel/refusal.ts';
+import { MemoryStore } from '../ledger/memory.ts';
+import type { Store, StoreContext } from '../ledger/store.ts';
+
+
+/** Engines are imported only when used: a laptop with SQLite never loads a PostgreSQL client. */
+export async function openStore(url: string, context: StoreContext): Promise<Store> {
+  if (url === 'memory:') return new MemoryStore(context);
+  if (url.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite/store.ts');
+    return await openSqlite(url.slice('sqlite:'.length), context);
+  }
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgres } = await import('./postgres/store.ts');
+    return await openPostgres(url, context);
+  }
+  throw new StoreFailure(
+    'store_unsupported',
+    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, postgres://… or memory:.`,
+  );
+}
