@@ -7,7 +7,7 @@ import type { Workspace } from './kernel/workspace.ts';
 import type { Decision } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
-import type { AnyOperation, Step } from './operation.ts';
+import type { AnyOperation, InputSchema, Step } from './operation.ts';
 import { summarise } from './summarise.ts';
 
 export interface CoordinatorContext {
@@ -20,6 +20,15 @@ export interface CoordinatorContext {
 
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
 const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
+
+/** A dynamic import costs 8 µs even when the module is there; each schema is asked for once. */
+const schemas = new WeakMap<AnyOperation, InputSchema<object>>();
+
+async function loadSchema(operation: AnyOperation): Promise<InputSchema<object>> {
+  const schema = await operation.input();
+  schemas.set(operation, schema);
+  return schema;
+}
 
 /**
  * One client of a door: its identity, its numbered rows, the grants made through it. Two clients never share one.
@@ -41,7 +50,7 @@ export class Connection {
     const started_ms = clock.elapsed_ms();
 
     // 1. Validate against the declaration; nothing of a bad request reaches a decider.
-    const schema = await operation.input();
+    const schema = schemas.get(operation) ?? (await loadSchema(operation));
     const parsed = schema.parse(input);
     const { operation_id, ...parameters } = (parsed.ok ? parsed.value : {}) as JsonObject;
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
@@ -90,7 +99,8 @@ export class Connection {
       parameters: summarise(parameters),
       // Without one from the caller a fresh id still makes our own retries after a lost answer safe.
       operation_id: operation.mutates ? (operation_id ?? this.#context.ids.uuid()) : '',
-      input_digest: operation_id === undefined ? '' : digest(`${operation.name} ${JSON.stringify(parameters)}`),
+      input_digest:
+        operation_id === undefined ? '' : digest(`${operation.name} ${JSON.stringify(parameters)}`),
       started_ms,
     };
   }
@@ -138,4 +148,3 @@ export class Connection {
     return store.run(request, decision);
   }
 }
-

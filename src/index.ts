@@ -49,8 +49,8 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const random = options.random ?? systemRandom;
   const ids = createIds(clock, random);
   const workspace = findWorkspace(options.cwd ?? process.cwd());
-  const store_url = options.store ?? process.env.COX_STORE ?? defaultStore(workspace);
-  const project = options.project ?? process.env.COX_PROJECT ?? 'default';
+  const store_url = options.store ?? (process.env.COX_STORE || defaultStore(workspace));
+  const project = options.project ?? (process.env.COX_PROJECT || 'default');
   const store = await openStore(store_url, { entities, clock, random, ids });
   const context: CoordinatorContext = { store, clock, ids, workspace, project };
   return {
@@ -84,7 +84,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     actor: connection.actor,
     async call(name, input = {}) {
       const operation = operationsByName.get(name);
-      if (operation === undefined) return refuse('unknown_operation', `There is no operation ${JSON.stringify(name)}.`);
+      if (operation === undefined)
+        return refuse('unknown_operation', `There is no operation ${JSON.stringify(name)}.`);
       return await connection.perform(operation, input);
     },
     close: () => coxswain.close(),
@@ -94,6 +95,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 /** Where all worktrees of a repository share it; without git, beside the files it coordinates. */
 function defaultStore(workspace: Workspace): string {
   const folder =
-    workspace.gitCommonDir === undefined ? join(workspace.root, '.coxswain') : join(workspace.gitCommonDir, 'coxswain');
+    workspace.gitCommonDir === undefined
+      ? join(workspace.root, '.coxswain')
+      : join(workspace.gitCommonDir, 'coxswain');
   return `sqlite:${join(folder, 'cox.db')}`;
 }

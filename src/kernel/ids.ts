@@ -8,8 +8,21 @@ export interface Random {
   fraction(): number;
 }
 
+/** Asking the system for 16 bytes at a time costs more than all else in making an id. */
+const POOL_BYTES = 4096;
+let pool = randomBytes(POOL_BYTES);
+let used = 0;
+
 export const systemRandom: Random = {
-  bytes: (count) => randomBytes(count),
+  bytes(count) {
+    if (count > POOL_BYTES) return randomBytes(count);
+    if (used + count > POOL_BYTES) {
+      pool = randomBytes(POOL_BYTES);
+      used = 0;
+    }
+    used += count;
+    return pool.subarray(used - count, used);
+  },
   fraction: () => Math.random(),
 };
 

@@ -10,7 +10,10 @@ const catalogue = {
   unknown_operation: ['error', 'List the operations with `cox --help`, tools/list or GET /operations.'],
   path_invalid: ['error', 'Give a path relative to the repository, such as src/app.ts.'],
   path_too_long: ['error', 'Give a shorter path.'],
-  path_outside_repository: ['error', 'Only files inside the repository can be locked; give a path inside it.'],
+  path_outside_repository: [
+    'error',
+    'Only files inside the repository can be locked; give a path inside it.',
+  ],
   path_is_root: ['error', 'Lock the files you mean to change, not the repository itself.'],
   path_in_git_dir: ['error', "Git keeps its own files in order; lock the work tree's files instead."],
   path_symlink_loop: ['error', 'Give the path of the file itself, not of a link that leads in a circle.'],
@@ -19,22 +22,40 @@ const catalogue = {
   operation_id_reused: ['error', 'Use a new operation_id for a different request.'],
   too_large: ['error', 'Make the request smaller; large contents belong in a file or a commit.'],
   // locks
-  blocked: ['action', 'Work on something else, or try again after expires_at; ask locked_by if it is urgent.'],
+  blocked: [
+    'action',
+    'Work on something else, or try again after expires_at; ask locked_by if it is urgent.',
+  ],
   not_held: ['error', 'Nothing to do: you do not hold it now. Acquire it again before you change the file.'],
   not_holder: ['error', 'Only the holder can do this. Wait until it is released or expires.'],
-  superseded: ['error', 'Your grant is over and a newer one exists. Stop writing, acquire again, then re-read.'],
+  superseded: [
+    'error',
+    'Your grant is over and a newer one exists. Stop writing, acquire again, then re-read.',
+  ],
   // queue
   no_tasks_available: ['reason', 'Try again later, or submit work.'],
   unknown_task: ['error', 'Check the task id; submit_work returns it.'],
   unknown_dependency: ['error', 'Submit the dependencies first, then use the ids that were returned.'],
   dependency_cycle: ['error', 'Remove one of the dependencies that form the cycle.'],
-  dependency_failed: ['error', 'A dependency has already failed or was cancelled; retry it first or leave it out.'],
-  lease_expired: ['error', 'Your claim ran out and the task goes to another agent. Drop your result or get_work again.'],
+  dependency_failed: [
+    'error',
+    'A dependency has already failed or was cancelled; retry it first or leave it out.',
+  ],
+  lease_expired: [
+    'error',
+    'Your claim ran out and the task goes to another agent. Drop your result or get_work again.',
+  ],
   wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
-  store_damaged: ['error', 'Move the damaged file away and restore a copy; a new one is created if none is there.'],
-  store_moved: ['error', 'The store was moved, replaced or deleted. Restart this process to use what is there now.'],
+  store_damaged: [
+    'error',
+    'Move the damaged file away and restore a copy; a new one is created if none is there.',
+  ],
+  store_moved: [
+    'error',
+    'The store was moved, replaced or deleted. Restart this process to use what is there now.',
+  ],
   store_unsupported: ['error', 'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL.'],
   disk_full: ['error', 'Free some disk space; nothing was written.'],
   upgrade_required: ['error', 'A newer Coxswain has upgraded this store; update this one.'],

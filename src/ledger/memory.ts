@@ -83,14 +83,16 @@ export class MemoryStore implements Store, OptimisticEngine {
     if (proposal.not_after_ms !== undefined && this.#context.clock.now_ms() >= proposal.not_after_ms)
       return { status: 'conflict' };
     const position = this.#log.length + 1;
-    for (const { kind, id, version, born, state, keys } of proposal.writes) {
+    const stored = proposal.writes.map(({ kind, id, version, born, state, keys }) => {
       const text = JSON.stringify(state);
       const tooLarge = stateTooLarge(kind, text);
       if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
       // Through JSON, as every engine does it: nothing survives here that would not survive a restart.
       const record = { kind, id, version, born: born ?? position, state: JSON.parse(text) as JsonObject };
-      records.set(keyText(record), { record, keys });
-    }
+      return { record, keys };
+    });
+    // Only when all of them fit: a commit is whole or it is not.
+    for (const each of stored) records.set(keyText(each.record), each);
     this.#append(row);
     const kept = { input_digest: request.input_digest, answer: row.result, position, at_ms: row.at_ms };
     this.#operations.set(operationKey(request), kept);
@@ -169,7 +171,8 @@ function select(records: Map<string, Stored>, range: Range): EntityRecord[] {
   for (const { record, keys } of records.values()) {
     if (record.kind !== range.kind) continue;
     for (const key of keysOf(record, keys, range.by)) {
-      if (compareBytes(key, range.from) >= 0 && compareBytes(key, range.before) < 0) found.push({ key, record });
+      if (compareBytes(key, range.from) >= 0 && compareBytes(key, range.before) < 0)
+        found.push({ key, record });
     }
   }
   found.sort(

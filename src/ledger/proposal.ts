@@ -19,6 +19,9 @@ export interface RecordWrite extends EntityKey {
   readonly born: number | undefined;
   readonly state: JsonObject;
   readonly keys: IndexKeys;
+  /** How its links change, so that a store writes only those and nothing for the many records without any. */
+  readonly links_added: readonly string[];
+  readonly links_removed: readonly string[];
 }
 
 export interface Expectation extends EntityKey {
@@ -118,18 +121,27 @@ export function propose(
     const text = keyText(event);
     const before = written.get(text);
     // What was never loaded is created: the store makes sure that it does not exist.
-    const record = before === undefined ? (loaded.has(event) ? loaded.get<JsonObject>(event) : undefined) : before.record;
+    const record =
+      before === undefined ? (loaded.has(event) ? loaded.get<JsonObject>(event) : undefined) : before.record;
     const state = entityType(entities, event.kind).evolve(before?.state ?? record?.state, event, at_ms);
     written.set(text, { record, key: { kind: event.kind, id: event.id }, state });
   }
-  const writes = [...written.values()].map(({ record, key, state }) => ({
-    ...key,
-    version: nextVersion(record, at_ms),
-    expected: record?.version ?? 0,
-    born: record?.born,
-    state,
-    keys: entityType(entities, key.kind).index(state, key.id),
-  }));
+  const writes = [...written.values()].map(({ record, key, state }) => {
+    const type = entityType(entities, key.kind);
+    const keys = type.index(state, key.id);
+    const before = record === undefined ? [] : (type.index(record.state, key.id).links ?? []);
+    const after = keys.links ?? [];
+    return {
+      ...key,
+      version: nextVersion(record, at_ms),
+      expected: record?.version ?? 0,
+      born: record?.born,
+      state,
+      keys,
+      links_added: after.filter((link) => !before.includes(link)),
+      links_removed: before.filter((link) => !after.includes(link)),
+    };
+  });
   const expects: Expectation[] = [];
   for (const key of loaded.keysRead) {
     if (!written.has(keyText(key)))
@@ -153,10 +165,16 @@ export function overLimits(proposal: Proposal) {
   }
   for (const write of proposal.writes) {
     if (byteLength(write.id) > limits.entity_id_bytes_max)
-      return refuse('too_large', `The id of a ${write.kind} is longer than ${limits.entity_id_bytes_max} bytes.`);
+      return refuse(
+        'too_large',
+        `The id of a ${write.kind} is longer than ${limits.entity_id_bytes_max} bytes.`,
+      );
     for (const key of [write.keys.sort, write.keys.group, ...(write.keys.links ?? [])]) {
       if (key !== undefined && byteLength(key) > limits.index_key_bytes_max)
-        return refuse('too_large', `A key of a ${write.kind} is longer than ${limits.index_key_bytes_max} bytes.`);
+        return refuse(
+          'too_large',
+          `A key of a ${write.kind} is longer than ${limits.index_key_bytes_max} bytes.`,
+        );
     }
     if ((write.keys.links?.length ?? 0) > limits.links_per_record)
       return refuse('too_large', `A ${write.kind} has more than ${limits.links_per_record} links.`);

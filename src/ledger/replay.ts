@@ -52,7 +52,8 @@ export async function replay(
   for (;;) {
     const page = await store.read(project, position, 1000);
     for (const entry of page.entries) {
-      if (options.until_ms !== undefined && entry.at_ms > options.until_ms) return { state, entries, events, position };
+      if (options.until_ms !== undefined && entry.at_ms > options.until_ms)
+        return { state, entries, events, position };
       apply(entities, state, entry);
       entries += 1;
       events += entry.events.length;

@@ -13,7 +13,8 @@ export const acquireLock: Operation<Input> = {
   name: 'acquire_lock',
   group: 'lock',
   verb: 'acquire',
-  summary: 'Lock a file before you change it. Calling again extends your lock. If it is blocked, someone else is on it.',
+  summary:
+    'Lock a file before you change it. Calling again extends your lock. If it is blocked, someone else is on it.',
   route: { method: 'POST', path: '/locks/acquire' },
   mutates: true,
   standard: true,
@@ -24,7 +25,9 @@ export const acquireLock: Operation<Input> = {
     const path = step.path(input.file_path, 'file_path');
     if (typeof path !== 'string') return path;
     const caller = { ...step.caller, token: input.fencing_token };
-    const outcome = await step.run(decide({ path, caller, ttl_ms: input.ttl_minutes * 60_000, reason: input.reason }));
+    const outcome = await step.run(
+      decide({ path, caller, ttl_ms: input.ttl_minutes * 60_000, reason: input.reason }),
+    );
     const answer = answerOf(outcome);
     if (!isRefusal(answer)) step.grants.set(`lock/${path}`, answer.fencing_token as number);
     return answer;

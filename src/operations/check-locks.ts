@@ -1,4 +1,4 @@
-import { checkLocks as describe, checkLocksNeeds } from '../domain/locks/check-locks.ts';
+import { checkLocksNeeds, checkLocks as describe } from '../domain/locks/check-locks.ts';
 import type { Operation } from '../operation.ts';
 
 interface Input {

@@ -13,7 +13,8 @@ export const getWork: Operation<ClaimInput> = {
   name: 'get_work',
   group: 'work',
   verb: 'get',
-  summary: 'Claim the most urgent task that is ready. It is yours until expires_at; end it with complete_work.',
+  summary:
+    'Claim the most urgent task that is ready. It is yours until expires_at; end it with complete_work.',
   route: { method: 'POST', path: '/work/claim' },
   mutates: true,
   standard: true,
@@ -36,7 +37,12 @@ const ROUNDS_MAX = 400;
  * that it claims; only a caller who would go away with nothing does more rounds.
  */
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
-  const command = { caller: step.caller, task_types: input.task_types, count, lease_ms: input.lease_minutes * 60_000 };
+  const command = {
+    caller: step.caller,
+    task_types: input.task_types,
+    count,
+    lease_ms: input.lease_minutes * 60_000,
+  };
   const first = answerOf(await step.take(take({ ...command, settled: false })));
   let answer = first;
   let due = isRefusal(first) && first[DUE_FIRST] === true;

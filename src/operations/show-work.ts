@@ -1,4 +1,9 @@
-import { listWork as list, listWorkNeeds, showWork as show, showWorkNeeds } from '../domain/queue/show-work.ts';
+import {
+  listWork as list,
+  listWorkNeeds,
+  showWork as show,
+  showWorkNeeds,
+} from '../domain/queue/show-work.ts';
 import type { Operation } from '../operation.ts';
 
 export const showWork: Operation<{ task_id: string }> = {

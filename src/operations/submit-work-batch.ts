@@ -1,4 +1,4 @@
-import { type NewTask, submitWork as decide } from '../domain/queue/submit-work.ts';
+import { submitWork as decide, type NewTask } from '../domain/queue/submit-work.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';
@@ -13,7 +13,8 @@ export const submitWorkBatch: Operation<Input> = {
   name: 'submit_work_batch',
   group: 'work',
   verb: 'submit-batch',
-  summary: 'Put up to 50 tasks into the queue, all or none; they may depend on each other by idempotency_key.',
+  summary:
+    'Put up to 50 tasks into the queue, all or none; they may depend on each other by idempotency_key.',
   route: { method: 'POST', path: '/work/submit-batch' },
   mutates: true,
   standard: false,
@@ -29,7 +30,11 @@ export const submitWorkBatch: Operation<Input> = {
         if (keys.has(dependency)) depends_on.push(taskIdOfKey(step, dependency));
         else if (UUID.test(dependency)) depends_on.push(dependency.toLowerCase());
         else
-          return refuse('unknown_dependency', `${field}: ${JSON.stringify(dependency)} is no task id and no key in this batch.`, { field });
+          return refuse(
+            'unknown_dependency',
+            `${field}: ${JSON.stringify(dependency)} is no task id and no key in this batch.`,
+            { field },
+          );
       }
       const task = newTask({ ...item, depends_on }, step, `tasks.${index}.`);
       if ('success' in task) return task;

@@ -1,4 +1,4 @@
-import { type NewTask, submitWork as decide } from '../domain/queue/submit-work.ts';
+import { submitWork as decide, type NewTask } from '../domain/queue/submit-work.ts';
 import { uuidFromKey } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts';
@@ -52,7 +52,9 @@ export function newTask(input: TaskInput, step: Step, prefix: string): NewTask |
   }
   const not_before_ms = input.not_before === undefined ? undefined : Date.parse(input.not_before);
   if (not_before_ms !== undefined && not_before_ms > step.now_ms() + DELAY_MS_MAX)
-    return refuse('invalid_input', 'not_before: expected a time within a year', { field: `${prefix}not_before` });
+    return refuse('invalid_input', 'not_before: expected a time within a year', {
+      field: `${prefix}not_before`,
+    });
   const key = input.idempotency_key;
   return {
     id: key === undefined ? step.ids.uuid() : taskIdOfKey(step, key),

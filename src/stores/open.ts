@@ -2,7 +2,6 @@ import { StoreFailure } from '../kernel/refusal.ts';
 import { MemoryStore } from '../ledger/memory.ts';
 import type { Store, StoreContext } from '../ledger/store.ts';
 
-
 /** Engines are imported only when used: a laptop with SQLite never loads a PostgreSQL client. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
   if (url === 'memory:') return new MemoryStore(context);

@@ -20,10 +20,12 @@ export function acquireLock({ path, caller, ttl_ms, reason }: AcquireLock): Deci
     decide(loaded, now_ms) {
       const record = loaded.get<LockState>(key);
       const current = standing(record?.state.lease, caller, now_ms);
-      if (current.standing === 'taken' || (current.standing === 'superseded' && isOthers(current.lease, caller)))
+      if (
+        current.standing === 'taken' ||
+        (current.standing === 'superseded' && isOthers(current.lease, caller))
+      )
         return refused(blocked(path, current.lease, record?.state.reason));
-      if (current.standing === 'superseded')
-        return refused(supersededLock(path, caller, current.lease));
+      if (current.standing === 'superseded') return refused(supersededLock(path, caller, current.lease));
       if (current.standing === 'mine' && record !== undefined) {
         const lease = renew(record, current.lease, caller, ttl_ms, now_ms);
         const event = lockEvent(path, 'lock_refreshed', granted(lease, reason ?? record.state.reason));

@@ -13,7 +13,9 @@ export function checkLocksNeeds(paths: readonly string[] | undefined): Needs {
 /** Who holds what, why, until when. A lock past its expiry is not listed: it is free. */
 export function checkLocks(paths: readonly string[] | undefined, loaded: Loaded, now_ms: number): JsonObject {
   const records =
-    paths === undefined ? loaded.list<LockState>(all) : paths.map((path) => loaded.get<LockState>(lockKey(path)));
+    paths === undefined
+      ? loaded.list<LockState>(all)
+      : paths.map((path) => loaded.get<LockState>(lockKey(path)));
   const locks = records.flatMap((record) => describe(record, now_ms));
   locks.sort((a, b) => ((a.file_path ?? '') < (b.file_path ?? '') ? -1 : 1));
   const more = paths === undefined && records.length === limits.locks_listed_max;

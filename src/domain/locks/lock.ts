@@ -28,7 +28,10 @@ export const lockEntity: EntityType<LockState> = {
     switch (event.type) {
       case 'lock_acquired':
       case 'lock_refreshed':
-        return { lease: event.data.lease as unknown as Lease, reason: event.data.reason as string | undefined };
+        return {
+          lease: event.data.lease as unknown as Lease,
+          reason: event.data.reason as string | undefined,
+        };
       case 'lock_released':
       case 'lock_expired':
         return {};

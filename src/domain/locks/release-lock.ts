@@ -35,7 +35,8 @@ export function releaseLock({ path, caller }: ReleaseLock): Decision<JsonObject>
 }
 
 function notHeld(path: string, lapsed: Lease | undefined) {
-  const when = lapsed === undefined ? '' : ` ${lapsed.agent_id}'s lock ran out at ${isoTime(lapsed.expires_at_ms)}.`;
+  const when =
+    lapsed === undefined ? '' : ` ${lapsed.agent_id}'s lock ran out at ${isoTime(lapsed.expires_at_ms)}.`;
   return refuse('not_held', `Nobody holds ${path}.${when}`, { released: false, file_path: path });
 }
 

@@ -6,7 +6,11 @@ import { unknownTask } from './complete-work.ts';
 import { isEnded, type TaskState, taskEvent, taskKey } from './task.ts';
 
 /** Takes a task back. One that is being worked on too: its holder is told when it completes. */
-export function cancelWork(task_id: string, agent_id: string, reason: string | undefined): Decision<JsonObject> {
+export function cancelWork(
+  task_id: string,
+  agent_id: string,
+  reason: string | undefined,
+): Decision<JsonObject> {
   return change(task_id, 'cancel', (state) => {
     if (isEnded(state.status)) return undefined;
     const event = taskEvent(task_id, 'task_cancelled', { agent_id, error_message: reason });
@@ -27,7 +31,10 @@ export function reprioritiseWork(task_id: string, priority: number): Decision<Js
 export function retryWork(task_id: string): Decision<JsonObject> {
   return change(task_id, 'retry', (state) => {
     if (state.status !== 'failed' && state.status !== 'dead') return undefined;
-    return { event: taskEvent(task_id, 'task_retried'), answer: { success: true, task_id, status: 'pending' } };
+    return {
+      event: taskEvent(task_id, 'task_retried'),
+      answer: { success: true, task_id, status: 'pending' },
+    };
   });
 }
 

@@ -58,7 +58,11 @@ interface Ended {
   readonly not_after_ms: number;
 }
 
-function end(completion: Completion, task: TaskRecord | undefined, now_ms: number): Ended | { refusal: Refusal } {
+function end(
+  completion: Completion,
+  task: TaskRecord | undefined,
+  now_ms: number,
+): Ended | { refusal: Refusal } {
   const { task_id, caller } = completion;
   const held = heldBy(task_id, task, caller, now_ms);
   if ('refusal' in held) return held;
@@ -93,7 +97,9 @@ export function heldBy(
       return { lease: current.lease, state, record: task };
     case 'free': {
       const when = isoTime(current.lapsed?.expires_at_ms ?? 0);
-      return { refusal: refuse('lease_expired', `The claim on task ${task_id} ran out at ${when}.`, { task_id }) };
+      return {
+        refusal: refuse('lease_expired', `The claim on task ${task_id} ran out at ${when}.`, { task_id }),
+      };
     }
     case 'superseded': {
       const message = `Grant ${caller.token} of task ${task_id} is over; ${current.lease.agent_id} holds grant ${current.lease.token}.`;

@@ -2,7 +2,15 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
-import { commit, type Loaded, need, prefixed, type Range, refused, type Taking } from '../../ledger/decision.ts';
+import {
+  commit,
+  type Loaded,
+  need,
+  prefixed,
+  type Range,
+  refused,
+  type Taking,
+} from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, standing } from '../lease.ts';
 import { type LockState, lockKey } from '../locks/lock.ts';
@@ -33,9 +41,13 @@ export function getWork(command: GetWork): Taking<JsonObject> {
         const more = heads(task_types, count + limits.candidates_per_take);
         const wide = more.every((range) => loaded.hasList(range));
         const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, count)), count);
-        const unread = candidates.flatMap(({ state }) => state.files.map(lockKey)).filter((key) => !loaded.has(key));
+        const unread = candidates
+          .flatMap(({ state }) => state.files.map(lockKey))
+          .filter((key) => !loaded.has(key));
         if (unread.length > 0) return need({ keys: unread });
-        const takeable = candidates.filter((task) => filesAreFree(loaded, task, caller, now_ms)).slice(0, count);
+        const takeable = candidates
+          .filter((task) => filesAreFree(loaded, task, caller, now_ms))
+          .slice(0, count);
         if (takeable.length < Math.min(count, candidates.length) && !wide) return need({ ranges: more });
         if (takeable.length === 0) return refused(noTasks(task_types, candidates.length));
         return handOut(takeable, caller, lease_ms, now_ms);
@@ -48,7 +60,8 @@ const firstDue = prefixed('sort', TASK, DUE, 1);
 
 function heads(task_types: readonly string[] | undefined, limit: number): Range[] {
   if (task_types === undefined) return [prefixed('sort', TASK, READY, limit)];
-  return task_types.map((type) => prefixed('group', TASK, readyGroup(type), limit));
+  // A type named twice must not put its tasks into one commit twice.
+  return [...new Set(task_types)].map((type) => prefixed('group', TASK, readyGroup(type), limit));
 }
 
 function hasDue(loaded: Loaded, now_ms: number): boolean {
@@ -67,7 +80,8 @@ export function dueAt_ms(state: TaskState): number {
 function inOrder(loaded: Loaded, ranges: readonly Range[]): TaskRecord[] {
   const tasks = ranges.flatMap((range) => loaded.list<TaskState>(range));
   return tasks.sort(
-    (a, b) => a.state.priority - b.state.priority || a.born - b.born || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+    (a, b) =>
+      a.state.priority - b.state.priority || a.born - b.born || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
   );
 }
 
@@ -126,4 +140,3 @@ function noTasks(task_types: readonly string[] | undefined, skipped: number) {
   const why = skipped === 0 ? '' : ` ${skipped} wait for files that other agents have locked.`;
   return refuse('no_tasks_available', `No task${of} can be handed out now.${why}`);
 }
-

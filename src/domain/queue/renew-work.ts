@@ -16,7 +16,11 @@ export function renewWork(task_id: string, caller: Caller, lease_ms: number): De
       const lease = renew(held.record, held.lease, caller, lease_ms, now_ms);
       const expires_at = isoTime(lease.expires_at_ms);
       const answer = { success: true, task_id, expires_at, fencing_token: lease.token };
-      return commit([taskEvent(task_id, 'task_renewed', { lease: { ...lease } })], answer, held.lease.expires_at_ms);
+      return commit(
+        [taskEvent(task_id, 'task_renewed', { lease: { ...lease } })],
+        answer,
+        held.lease.expires_at_ms,
+      );
     },
   };
 }

@@ -1,7 +1,15 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, type Loaded, need, prefixed, type Range, refused } from '../../ledger/decision.ts';
+import {
+  commit,
+  type Decision,
+  type Loaded,
+  need,
+  prefixed,
+  type Range,
+  refused,
+} from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { dueAt_ms } from './get-work.ts';
 import { DUE, failedLink, TASK, type TaskRecord, type TaskState, taskEvent, waitingLink } from './task.ts';

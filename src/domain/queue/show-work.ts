@@ -1,8 +1,8 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Loaded, type Needs, prefixed } from '../../ledger/decision.ts';
-import { DUE, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
 import { unknownTask } from './complete-work.ts';
+import { DUE, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
 
 export function showWorkNeeds(task_id: string): Needs {
   return { keys: [taskKey(task_id)] };

@@ -25,8 +25,8 @@ export interface NewTask {
  */
 export function submitWork(tasks: readonly NewTask[], submitted_by: string): Decision<JsonObject> {
   const batch = new Map(tasks.map((task) => [task.id, task]));
-  const parents = new Set(tasks.flatMap((task) => task.depends_on).filter((id) => !batch.has(id)));
-  const keys: EntityKey[] = [...parents].map(taskKey);
+  const named = new Set(tasks.flatMap((task) => task.depends_on).filter((id) => !batch.has(id)));
+  const keys: EntityKey[] = [...named].map(taskKey);
   for (const task of batch.values()) if (task.keyed) keys.push(taskKey(task.id));
   return {
     needs: { keys },
@@ -36,22 +36,26 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
         const message = `These tasks wait for each other: ${cycle.join(' → ')}.`;
         return refused(refuse('dependency_cycle', message, { field: 'depends_on', cycle }));
       }
+      // A keyed task that exists already is left as it is: its parents do not matter any more, and for the new tasks
+      // of the batch it is a parent like any other, which may have ended.
+      const fresh = new Map([...batch].filter(([id, task]) => !task.keyed || loaded.get(taskKey(id)) === undefined));
+      const awaited = new Set([...fresh.values()].flatMap((task) => task.depends_on));
       const events: EventBody[] = [];
-      for (const parent of parents) {
+      for (const parent of awaited) {
+        if (fresh.has(parent)) continue;
         const problem = parentProblem(loaded, parent);
         if (problem !== undefined) return refused(problem);
         const state = loaded.get<TaskState>(taskKey(parent))?.state;
         if (state?.has_dependents === false && !isEnded(state.status)) events.push(taskEvent(parent, 'task_depended_on'));
       }
-      const awaited = new Set(tasks.flatMap((task) => task.depends_on));
       const answers: JsonObject[] = [];
       for (const task of batch.values()) {
-        const existing = task.keyed ? loaded.get<TaskState>(taskKey(task.id)) : undefined;
-        if (existing !== undefined) {
-          answers.push({ task_id: task.id, status: existing.state.status, existing: true });
+        if (!fresh.has(task.id)) {
+          const status = loaded.get<TaskState>(taskKey(task.id))?.state.status;
+          answers.push({ task_id: task.id, status, existing: true });
           continue;
         }
-        const data = newState(task, submitted_by, now_ms, awaited.has(task.id), (id) => isMet(loaded, batch, id));
+        const data = newState(task, submitted_by, now_ms, awaited.has(task.id), (id) => isMet(loaded, fresh, id));
         events.push(taskEvent(task.id, 'task_submitted', data));
         answers.push({ task_id: task.id, status: initialStatus(data as unknown as TaskState, now_ms) });
       }
@@ -63,15 +67,18 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
 function parentProblem(loaded: Loaded, parent: string): Refusal | undefined {
   const record = loaded.get<TaskState>(taskKey(parent));
   if (record === undefined)
-    return refuse('unknown_dependency', `There is no task ${parent} to depend on.`, { field: 'depends_on', task_id: parent });
+    return refuse('unknown_dependency', `There is no task ${parent} to depend on.`, {
+      field: 'depends_on',
+      task_id: parent,
+    });
   const { status, ended_at_ms } = record.state;
   if (!isEnded(status) || status === 'completed') return undefined;
   const message = `Task ${parent} ended as ${status} at ${isoTime(ended_at_ms ?? 0)}, so this one could never start.`;
   return refuse('dependency_failed', message, { field: 'depends_on', task_id: parent, status });
 }
 
-function isMet(loaded: Loaded, batch: ReadonlyMap<string, NewTask>, id: string): boolean {
-  return !batch.has(id) && loaded.get<TaskState>(taskKey(id))?.state.status === 'completed';
+function isMet(loaded: Loaded, fresh: ReadonlyMap<string, NewTask>, id: string): boolean {
+  return !fresh.has(id) && loaded.get<TaskState>(taskKey(id))?.state.status === 'completed';
 }
 
 function newState(

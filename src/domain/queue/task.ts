@@ -172,6 +172,7 @@ function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
 
 function waitOrGo(state: TaskState, at_ms: number): TaskState {
   if (state.unmet.length > 0) return { ...state, status: 'blocked' };
-  if (state.not_before_ms !== undefined && state.not_before_ms > at_ms) return { ...state, status: 'delayed' };
+  if (state.not_before_ms !== undefined && state.not_before_ms > at_ms)
+    return { ...state, status: 'delayed' };
   return { ...state, status: 'pending', not_before_ms: undefined };
 }

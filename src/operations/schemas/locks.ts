@@ -8,7 +8,10 @@ export const acquireLock = inputSchema(
   z.strictObject({
     file_path,
     reason: text(limits.reason_chars_max, 'What you are about to do; others see it.').optional(),
-    ttl_minutes: fields.minutes('How long you need it; acquire again to extend.', limits.lock_ttl_minutes_default),
+    ttl_minutes: fields.minutes(
+      'How long you need it; acquire again to extend.',
+      limits.lock_ttl_minutes_default,
+    ),
     fencing_token: fields.fencing_token,
     operation_id: fields.operation_id,
   }),
@@ -20,6 +23,11 @@ export const releaseLock = inputSchema(
 
 export const checkLocks = inputSchema(
   z.strictObject({
-    file_paths: z.array(file_path).min(1).max(limits.paths_per_call).describe('Default: all locks.').optional(),
+    file_paths: z
+      .array(file_path)
+      .min(1)
+      .max(limits.paths_per_call)
+      .describe('Default: all locks.')
+      .optional(),
   }),
 );

@@ -20,15 +20,24 @@ export function someText(max: number, description: string) {
 
 /** A path is checked by its own rules (`kernel/path.ts`); here only its type and a bound. */
 export function path(description: string) {
-  return z.string().min(1, 'a path inside the repository').max(4096, 'at most 4096 characters').describe(description);
+  return z
+    .string()
+    .min(1, 'a path inside the repository')
+    .max(4096, 'at most 4096 characters')
+    .describe(description);
 }
 
 export function payload(description: string) {
   return z
     .unknown()
-    .refine((value) => value === undefined || isPlainJson(value, 0), 'plain JSON, without NUL, up to 32 levels deep')
     .refine(
-      (value) => value === undefined || Buffer.byteLength(JSON.stringify(value) ?? '') <= limits.task_payload_bytes_max,
+      (value) => value === undefined || isPlainJson(value, 0),
+      'plain JSON, without NUL, up to 32 levels deep',
+    )
+    .refine(
+      (value) =>
+        value === undefined ||
+        Buffer.byteLength(JSON.stringify(value) ?? '') <= limits.task_payload_bytes_max,
       `at most ${limits.task_payload_bytes_max} bytes of JSON`,
     )
     .optional()
@@ -52,8 +61,15 @@ export const fields = {
     limits.operation_id_chars_max,
     'Any unique text. Repeating a call with the same id returns the first answer instead of doing it twice.',
   ).optional(),
-  fencing_token: z.int().positive().max(Number.MAX_SAFE_INTEGER).describe('The grant you mean; default: your own.').optional(),
-  task_id: z.guid('a task id as submit_work returns it').describe('The id that submit_work or get_work returned.'),
+  fencing_token: z
+    .int()
+    .positive()
+    .max(Number.MAX_SAFE_INTEGER)
+    .describe('The grant you mean; default: your own.')
+    .optional(),
+  task_id: z
+    .guid('a task id as submit_work returns it')
+    .describe('The id that submit_work or get_work returned.'),
   minutes: (what: string, standard: number) =>
     z
       .number()
@@ -79,12 +95,18 @@ export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.outp
       const expected = unknown === undefined ? (issue?.message ?? '') : `one of ${accepted.join(', ')}`;
       const wanted = shown(expected.replace(/^Invalid input: expected /, ''));
       const message = `${named}: ${unknown === undefined ? '' : 'unknown field; '}expected ${wanted}`;
-      return { ok: false, refusal: refuse('invalid_input', message, { field: named, expected: shown(expected) }) };
+      return {
+        ok: false,
+        refusal: refuse('invalid_input', message, { field: named, expected: shown(expected) }),
+      };
     },
   };
 }
 
 /** What came from outside is shown short and without anything a terminal or a log would obey. */
 function shown(value: string): string {
-  return value.slice(0, 200).toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, '?');
+  return value
+    .slice(0, 200)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '?');
 }

@@ -15,10 +15,20 @@ const task = {
   task_description: someText(limits.task_description_chars_max, 'What is to be done.'),
   input_data: payload('Anything the worker needs, as JSON.'),
   priority: fields.priority.default(5),
-  files: z.array(path('A file the task will change.')).max(limits.task_files_max).default([])
+  files: z
+    .array(path('A file the task will change.'))
+    .max(limits.task_files_max)
+    .default([])
     .describe('Files the task will change; it is not handed out while another agent has one locked.'),
-  not_before: z.iso.datetime({ offset: true }).describe('ISO time before which it is not handed out.').optional(),
-  max_attempts: z.int().min(1).max(limits.task_attempts_max).default(limits.task_attempts_default)
+  not_before: z.iso
+    .datetime({ offset: true })
+    .describe('ISO time before which it is not handed out.')
+    .optional(),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(limits.task_attempts_max)
+    .default(limits.task_attempts_default)
     .describe('After so many claims that ran out it goes to the dead-letter state.'),
   idempotency_key: key.optional(),
 };
@@ -86,7 +96,10 @@ export const completeWorkBatch = inputSchema(
       .array(z.strictObject(completion))
       .min(1)
       .max(limits.task_batch_max)
-      .refine((items) => new Set(items.map((item) => item.task_id)).size === items.length, 'each task only once'),
+      .refine(
+        (items) => new Set(items.map((item) => item.task_id)).size === items.length,
+        'each task only once',
+      ),
     operation_id: fields.operation_id,
   }),
 );
@@ -112,7 +125,9 @@ export const reprioritiseWork = inputSchema(
   z.strictObject({ task_id: fields.task_id, priority: fields.priority, operation_id: fields.operation_id }),
 );
 
-export const retryWork = inputSchema(z.strictObject({ task_id: fields.task_id, operation_id: fields.operation_id }));
+export const retryWork = inputSchema(
+  z.strictObject({ task_id: fields.task_id, operation_id: fields.operation_id }),
+);
 
 export const showWork = inputSchema(z.strictObject({ task_id: fields.task_id }));
 

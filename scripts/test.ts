@@ -1,0 +1,112 @@
+// `npm test`: the static checks side by side, while a PostgreSQL server starts for the tests; then the tests.
+// Arguments choose test files by a part of their path: `npm test -- lock`.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const TEST_CONCURRENCY = 2;
+const TEST_FILE_MS_MAX = 300_000;
+
+const STATIC_CHECKS = [
+  ['format and lint', 'biome', 'ci', '--colors=off', '--error-on-warnings', '.'],
+  ['types', 'tsc', '--noEmit'],
+  ['import direction', 'depcruise', '--output-type', 'err', 'src'],
+  ['dead code', 'knip', '--no-progress', '--no-config-hints'],
+] as const;
+
+/** A developer's own store, identity or git hook must not leak into the tests. */
+function environment(): NodeJS.ProcessEnv {
+  const foreign = /^(COX_(?!TEST_)|GIT_)|^(AGENT_ID|AGENT_TYPE|SESSION_ID|NODE_TEST_CONTEXT)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+}
+
+function seconds(since_ms: number): string {
+  return `${((performance.now() - since_ms) / 1000).toFixed(1)} s`;
+}
+
+async function check([name, command, ...args]: readonly [string, string, ...string[]]): Promise<boolean> {
+  const start_ms = performance.now();
+  const child = spawn(join(root, 'node_modules', '.bin', command), args, {
+    cwd: root,
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  const passed = code === 0;
+  console.log(
+    passed ? `✔ ${name}: ${command} (${seconds(start_ms)})` : `\n✖ ${name}: ${command}\n${output.trim()}\n`,
+  );
+  return passed;
+}
+
+function chooseFiles(filters: string[]): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
+  return files.filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)));
+}
+
+async function runTests(files: string[], postgresUrl: string): Promise<number> {
+  const flags = [
+    '--test',
+    `--test-concurrency=${TEST_CONCURRENCY}`,
+    `--test-timeout=${TEST_FILE_MS_MAX}`,
+    '--test-reporter=./scripts/reporter.ts',
+    '--test-reporter-destination=stdout',
+  ];
+  const child = spawn(process.execPath, [...flags, ...files], {
+    cwd: root,
+    env: { ...environment(), COX_TEST_POSTGRES_URL: postgresUrl },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = await once(child, 'close');
+  return code ?? 1;
+}
+
+async function startServer(): Promise<PostgresServer> {
+  const start_ms = performance.now();
+  const server = await startPostgres({ fsync: false });
+  console.log(`✔ PostgreSQL for the tests (${seconds(start_ms)})`);
+  return server;
+}
+
+async function main(filters: string[]): Promise<number> {
+  const files = chooseFiles(filters);
+  if (files.length === 0) {
+    console.error(
+      `no test file under test/ has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`,
+    );
+    return 2;
+  }
+  const starting = startServer();
+  starting.catch(() => {}); // reported below, once the checks have had their say
+  const checks = await Promise.all(STATIC_CHECKS.map(check));
+  if (!checks.every(Boolean)) {
+    console.error('The static checks failed; the tests were not run.');
+    await starting.then(
+      (server) => server.stop(),
+      () => {},
+    );
+    return 1;
+  }
+  const server = await starting;
+  try {
+    return await runTests(files, server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+const start_ms = performance.now();
+process.exitCode = await main(process.argv.slice(2));
+console.log(`# total ${seconds(start_ms)}${process.exitCode === 0 ? '' : ', failed'}`);

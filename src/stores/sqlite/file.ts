@@ -1,0 +1,124 @@
+import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../kernel/clock.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
+import { isBusy, storeFailure } from './errors.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_EPOCH } from './schema.ts';
+
+/**
+ * File systems whose locks or shared memory do not hold between all who see the file: two writers there corrupt it.
+ * Numbers are the kernel's (statfs): NFS, SMB, CIFS, SMB2, 9p (also WSL's view of Windows), FUSE (sshfs, virtiofs), AFS, Ceph, Lustre.
+ */
+const SHARED_FILE_SYSTEMS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9p'],
+  [0x65735546, 'FUSE'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+]);
+
+const OPEN_WAIT_MS = 10_000;
+
+export function fileSystemProblem(type: number): string | undefined {
+  return SHARED_FILE_SYSTEMS.get(type);
+}
+
+/** Opens or creates the file and brings it to this version's schema. Many processes may do so at once. */
+export async function openFile(path: string, clock: Clock): Promise<DatabaseSync> {
+  const file = resolve(path);
+  try {
+    prepareFolder(file);
+  } catch (error) {
+    if (error instanceof StoreFailure) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new StoreFailure('database_unavailable', `The store's folder cannot be used (${said}).`, {
+      cause: error,
+    });
+  }
+  const started_ms = clock.elapsed_ms();
+  for (;;) {
+    let database: DatabaseSync | undefined;
+    try {
+      // No busy handler: it would block the whole process, and it lets some writers starve. The writer waits by itself.
+      database = new DatabaseSync(file, { timeout: 0 });
+      setUp(database);
+      return database;
+    } catch (error) {
+      database?.close();
+      if (!isBusy(error) || clock.elapsed_ms() - started_ms > OPEN_WAIT_MS) throw storeFailure(error, file);
+      await clock.sleep(5);
+    }
+  }
+}
+
+function prepareFolder(file: string): void {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const kind = fileSystemProblem(statfsSync(folder).type);
+  if (kind !== undefined)
+    throw new StoreFailure(
+      'store_unsupported',
+      `${folder} is on ${kind}, where locks do not hold between machines; the store would be corrupted.`,
+    );
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new StoreFailure('store_unsupported', `${file} is a folder; the store is a file.`);
+  try {
+    // Created here and not by SQLite, so that it is private from its first moment; -wal and -shm inherit that.
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function setUp(database: DatabaseSync): void {
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec('PRAGMA cache_size = -16000');
+  // Pages are written back less often than by default (1,000): the same page is changed by many commits in between.
+  database.exec('PRAGMA wal_autocheckpoint = 4000');
+  checkOwner(database);
+  if (epochOf(database) < SCHEMA_EPOCH) migrate(database);
+  checkEpoch(epochOf(database));
+}
+
+function checkOwner(database: DatabaseSync): void {
+  const { application_id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
+  if (application_id === APPLICATION_ID) return;
+  const { objects } = database.prepare('SELECT count(*) AS objects FROM sqlite_schema').get() as {
+    objects: number;
+  };
+  if (application_id !== 0 || objects > 0)
+    throw new StoreFailure('store_unsupported', 'This file belongs to another program; it is left as it is.');
+}
+
+function migrate(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (let epoch = epochOf(database); epoch < SCHEMA_EPOCH; epoch += 1)
+      database.exec(MIGRATIONS[epoch] ?? '');
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec(`PRAGMA user_version = ${SCHEMA_EPOCH}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+export function epochOf(database: DatabaseSync): number {
+  const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  return user_version;
+}
+
+export function checkEpoch(epoch: number): void {
+  if (epoch > SCHEMA_EPOCH)
+    throw new StoreFailure(
+      'upgrade_required',
+      `The store has schema ${epoch}; this Coxswain knows up to ${SCHEMA_EPOCH}.`,
+    );
+}

@@ -1,0 +1,69 @@
+/** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
+export const SCHEMA_EPOCH = 1;
+
+/** "Cox1": tells our files from other programs' databases. */
+export const APPLICATION_ID = 0x436f7831;
+
+/**
+ * Few b-trees per commit is what makes this quick: a fresh lock touches records, its sort index, the log and the
+ * operations, and nothing else. Hence no AUTOINCREMENT, tables without a hidden rowid where the key is the row, partial
+ * indexes, one log row for events and audit together, and no side table but for links, which few records have.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE records (
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    born INTEGER NOT NULL,
+    sort_key TEXT,
+    group_key TEXT,
+    state TEXT NOT NULL,
+    PRIMARY KEY (project, kind, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX records_by_sort ON records (project, kind, sort_key, born) WHERE sort_key IS NOT NULL;
+  CREATE INDEX records_by_group ON records (project, kind, group_key, born) WHERE group_key IS NOT NULL;
+
+  CREATE TABLE links (
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    link TEXT NOT NULL,
+    born INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (project, kind, link, born, id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE log (
+    position INTEGER PRIMARY KEY,
+    schema INTEGER NOT NULL,
+    project TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    agent_id TEXT NOT NULL,
+    agent_type TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    duration_ms REAL NOT NULL,
+    parameters TEXT NOT NULL,
+    result TEXT NOT NULL,
+    events TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+  ) STRICT;
+  CREATE TRIGGER log_is_append_only_update BEFORE UPDATE ON log
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+  CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+
+  CREATE TABLE operations (
+    project TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    input_digest TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (project, agent_id, operation_id)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];

@@ -1,0 +1,257 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Range } from '../../ledger/decision.ts';
+import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
+import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
+import type { Seen } from '../../ledger/optimistic.ts';
+import { type RecordWrite, stateTooLarge } from '../../ledger/proposal.ts';
+
+const COLUMNS = 'kind, id, version, born, state';
+
+interface RecordRow {
+  kind: string;
+  id: string;
+  version: number;
+  born: number;
+  state: string;
+}
+
+type LogRow = Omit<LogEntry, 'parameters' | 'result' | 'events'> & {
+  parameters: string;
+  result: string;
+  events: string;
+  checksum: number;
+};
+
+/** Every statement the store runs, prepared once. Nothing here decides anything. */
+export class Statements {
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #record: StatementSync;
+  readonly #ranges: Record<Range['by'], StatementSync>;
+  readonly #insert: StatementSync;
+  readonly #update: StatementSync;
+  readonly #link: StatementSync;
+  readonly #unlink: StatementSync;
+  readonly #append: StatementSync;
+  readonly #read: StatementSync;
+  readonly #lastPosition: StatementSync;
+  readonly #operation: StatementSync;
+  readonly #keepOperation: StatementSync;
+  readonly #prune: StatementSync;
+  readonly #pruneNext: StatementSync;
+  readonly #epoch: StatementSync;
+  readonly #dataVersion: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    const prepare = (sql: string) => database.prepare(sql);
+    this.#begin = prepare('BEGIN IMMEDIATE');
+    this.#commit = prepare('COMMIT');
+    this.#record = prepare(`SELECT ${COLUMNS} FROM records WHERE project = ? AND kind = ? AND id = ?`);
+    const indexed = (column: string) =>
+      prepare(`SELECT ${COLUMNS} FROM records
+        WHERE project = ? AND kind = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}, born, id LIMIT ?`);
+    this.#ranges = {
+      id: indexed('id'),
+      sort: indexed('sort_key'),
+      group: indexed('group_key'),
+      link: prepare(`SELECT r.kind, r.id, r.version, r.born, r.state FROM links l
+        JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id
+        WHERE l.project = ? AND l.kind = ? AND l.link >= ? AND l.link < ? ORDER BY l.link, l.born, l.id LIMIT ?`),
+    };
+    this.#insert = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#update = prepare(`UPDATE records SET version = ?, sort_key = ?, group_key = ?, state = ?
+      WHERE project = ? AND kind = ? AND id = ? AND version = ?`);
+    this.#link = prepare(
+      'INSERT OR IGNORE INTO links (project, kind, link, born, id) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#unlink = prepare(
+      'DELETE FROM links WHERE project = ? AND kind = ? AND link = ? AND born = ? AND id = ?',
+    );
+    this.#append =
+      prepare(`INSERT INTO log (position, schema, project, at_ms, agent_id, agent_type, session_id,
+      sequence, operation, operation_id, duration_ms, parameters, result, events, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#read = prepare('SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ?');
+    this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
+    this.#operation = prepare(`SELECT o.input_digest, o.position, l.result FROM operations o
+      JOIN log l ON l.position = o.position
+      WHERE o.project = ? AND o.agent_id = ? AND o.operation_id = ? AND o.at_ms >= ?`);
+    this.#keepOperation = prepare(`INSERT OR REPLACE INTO operations
+      (project, agent_id, operation_id, input_digest, position, at_ms) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#pruneNext = prepare(`SELECT project, agent_id, operation_id, at_ms FROM operations
+      WHERE (project, agent_id, operation_id) > (?, ?, ?) ORDER BY project, agent_id, operation_id LIMIT ?`);
+    this.#prune = prepare('DELETE FROM operations WHERE project = ? AND agent_id = ? AND operation_id = ?');
+    this.#epoch = prepare('PRAGMA user_version');
+    this.#dataVersion = prepare('PRAGMA data_version');
+  }
+
+  /** Takes the write lock at once: a transaction that upgrades later would fail without ever waiting. */
+  begin(): void {
+    this.#begin.run();
+  }
+
+  commit(): void {
+    this.#commit.run();
+  }
+
+  record(project: string, key: EntityKey): EntityRecord | undefined {
+    const row = this.#record.get(project, key.kind, key.id) as RecordRow | undefined;
+    return row === undefined ? undefined : toRecord(row);
+  }
+
+  range(project: string, { by, kind, from, before, limit }: Range): EntityRecord[] {
+    const rows = this.#ranges[by].all(project, kind, from, before, Math.min(limit, limits.range_rows_max));
+    return (rows as unknown as RecordRow[]).map(toRecord);
+  }
+
+  write(project: string, write: RecordWrite, position: number): void {
+    const state = JSON.stringify(write.state);
+    const tooLarge = stateTooLarge(write.kind, state);
+    if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
+    const { kind, id, version, expected, keys } = write;
+    const born = write.born ?? position;
+    const sort = keys.sort ?? null;
+    const group = keys.group ?? null;
+    if (expected === 0) {
+      this.#insert.run(project, kind, id, version, born, sort, group, state);
+    } else {
+      const { changes } = this.#update.run(version, sort, group, state, project, kind, id, expected);
+      if (changes !== 1) throw new Error(`${kind}/${id} changed inside the writer's own transaction`);
+    }
+    for (const link of write.links_removed) this.#unlink.run(project, kind, link, born, id);
+    for (const link of write.links_added) this.#link.run(project, kind, link, born, id);
+  }
+
+  append(position: number, row: Unplaced): void {
+    const parameters = JSON.stringify(row.parameters);
+    const result = JSON.stringify(row.result);
+    const events = JSON.stringify(row.events);
+    this.#append.run(
+      position,
+      row.schema,
+      row.project,
+      row.at_ms,
+      row.agent_id,
+      row.agent_type,
+      row.session_id,
+      row.sequence,
+      row.operation,
+      row.operation_id,
+      row.duration_ms,
+      parameters,
+      result,
+      events,
+      rowChecksum(position, row, parameters, result, events),
+    );
+  }
+
+  /** Rows after a position, each checked: a row that was changed, or one that is missing, is found here. */
+  read(after: number, limit: number): LogEntry[] {
+    const rows = this.#read.all(after, limit) as unknown as LogRow[];
+    let expected = after;
+    return rows.map((row) => {
+      expected += 1;
+      if (row.position !== expected)
+        throw new StoreFailure(
+          'store_damaged',
+          `Row ${expected} of the log is missing; ${row.position} follows.`,
+        );
+      if (row.checksum !== rowChecksum(row.position, row, row.parameters, row.result, row.events))
+        throw new StoreFailure(
+          'store_damaged',
+          `Row ${row.position} of the log was changed after it was written.`,
+        );
+      const { checksum: _, parameters, result, events, ...rest } = row;
+      return {
+        ...rest,
+        parameters: JSON.parse(parameters) as JsonObject,
+        result: JSON.parse(result) as JsonObject,
+        events: JSON.parse(events) as EventBody[],
+      };
+    });
+  }
+
+  lastPosition(): number {
+    return (this.#lastPosition.get() as { last: number }).last;
+  }
+
+  seen(request: Request, now_ms: number): Seen | undefined {
+    const since_ms = now_ms - limits.operation_kept_ms;
+    const row = this.#operation.get(
+      request.project,
+      request.actor.agent_id,
+      request.operation_id,
+      since_ms,
+    ) as { input_digest: string; position: number; result: string } | undefined;
+    if (row === undefined) return undefined;
+    const { input_digest, position, result } = row;
+    return { input_digest, position, answer: JSON.parse(result) as JsonObject };
+  }
+
+  keepOperation(request: Request, position: number, at_ms: number): void {
+    const { project, actor, operation_id, input_digest } = request;
+    this.#keepOperation.run(project, actor.agent_id, operation_id, input_digest, position, at_ms);
+  }
+
+  /** Looks at the next rows after the cursor and forgets those that are too old; answers the new cursor. */
+  pruneOperations(
+    after: readonly [string, string, string],
+    count: number,
+    now_ms: number,
+  ): [string, string, string] {
+    const rows = this.#pruneNext.all(...after, count) as unknown as {
+      project: string;
+      agent_id: string;
+      operation_id: string;
+      at_ms: number;
+    }[];
+    for (const row of rows) {
+      if (row.at_ms < now_ms - limits.operation_kept_ms)
+        this.#prune.run(row.project, row.agent_id, row.operation_id);
+    }
+    const last = rows.at(-1);
+    return last === undefined || rows.length < count
+      ? ['', '', '']
+      : [last.project, last.agent_id, last.operation_id];
+  }
+
+  epoch(): number {
+    return (this.#epoch.get() as { user_version: number }).user_version;
+  }
+
+  /** Changes when another connection has committed. */
+  dataVersion(): number {
+    return (this.#dataVersion.get() as { data_version: number }).data_version;
+  }
+}
+
+function toRecord(row: RecordRow): EntityRecord {
+  return {
+    kind: row.kind,
+    id: row.id,
+    version: row.version,
+    born: row.born,
+    state: JSON.parse(row.state) as JsonObject,
+  };
+}
+
+/**
+ * Finds damage and careless edits for a microsecond. Against someone who recomputes it there is the sealer's chain, which
+ * is built behind the log because a chain inside the commit would cost more than the commit.
+ */
+function rowChecksum(
+  position: number,
+  row: Omit<Unplaced, 'parameters' | 'result' | 'events'>,
+  parameters: string,
+  result: string,
+  events: string,
+): number {
+  return crc32(
+    `${position}\n${row.schema}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.agent_type}\n${row.session_id}\n${row.sequence}\n${row.operation}\n${row.operation_id}\n${row.duration_ms}\n${parameters}\n${result}\n${events}`,
+  );
+}

@@ -1,0 +1,198 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import { type LogEntry, logRow, type Request, type Unplaced } from '../../ledger/log.ts';
+import { recall } from '../../ledger/optimistic.ts';
+import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import { storeFailure } from './errors.ts';
+import { openFile } from './file.ts';
+import { Writer } from './writer.ts';
+
+interface OpenedFile {
+  readonly path: string;
+  readonly database: DatabaseSync;
+  readonly writer: Writer;
+  readonly watchers: Set<() => void>;
+  users: number;
+}
+
+/**
+ * One connection per file and process. A second one would not group with the first, and closing a file that is open
+ * elsewhere in the process drops POSIX locks.
+ */
+const opened = new Map<string, Promise<OpenedFile>>();
+
+export async function openSqlite(path: string, context: StoreContext): Promise<Store> {
+  const key = realName(path);
+  let file = opened.get(key);
+  if (file === undefined) {
+    file = openOnce(key, context);
+    opened.set(key, file);
+    file.catch(() => opened.delete(key));
+  }
+  const ready = await file;
+  ready.users += 1;
+  return new SqliteStore(ready, context);
+}
+
+async function openOnce(path: string, context: StoreContext): Promise<OpenedFile> {
+  const database = await openFile(path, context.clock);
+  const writer = new Writer(database, path, context.clock, context.random);
+  const watchers = new Set<() => void>();
+  writer.onCommit = () => {
+    for (const wake of [...watchers]) wake();
+  };
+  return { path, database, writer, watchers, users: 0 };
+}
+
+function realName(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+const WATCH_EVERY_MS = 100;
+const READ_PAGE = 1000;
+
+export class SqliteStore implements Store {
+  readonly #file: OpenedFile;
+  readonly #context: StoreContext;
+  #closed = false;
+
+  constructor(file: OpenedFile, context: StoreContext) {
+    this.#file = file;
+    this.#context = context;
+  }
+
+  get dropped(): number {
+    return this.#file.writer.dropped;
+  }
+
+  run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+    return new Promise((resolve, reject) => {
+      this.#file.writer.submit({
+        execute: () => {
+          const outcome = this.#decide(request, decision);
+          return () => resolve(outcome);
+        },
+        fail: reject,
+      });
+    });
+  }
+
+  /** Inside the writer's transaction nobody else is changing anything: the plain decision is the take. */
+  take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
+    return this.run(request, taking.decision);
+  }
+
+  /** Steps 3 to 6 of an operation's way, within one transaction that other callers share. */
+  #decide<A extends JsonObject>(request: Request, decision: Decision<A>): Outcome<A> {
+    const { statements } = this.#file.writer;
+    const now_ms = this.#context.clock.now_ms();
+    const seen = statements.seen(request, now_ms);
+    if (seen !== undefined) return recall<A>(request, seen);
+
+    const loaded = new LoadedSet();
+    const rounds = deliberate(decision, loaded, () => now_ms);
+    let step = rounds.next();
+    while (!step.done) {
+      this.#load(request.project, step.value, loaded);
+      step = rounds.next();
+    }
+    const verdict = step.value;
+    if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
+
+    // Nobody can come between deciding and committing here, so expectations and `not_after` hold by themselves.
+    const proposal = propose(this.#context.entities, loaded, verdict.events, now_ms, verdict.not_after_ms);
+    const tooLarge = overLimits(proposal);
+    if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
+    const position = this.#file.writer.nextPosition();
+    const row = logRow(request, verdict.answer, verdict.events, now_ms, this.#context.clock.elapsed_ms());
+    statements.append(position, row);
+    for (const write of proposal.writes) statements.write(request.project, write, position);
+    statements.keepOperation(request, position, now_ms);
+    return { status: 'committed', answer: verdict.answer, position, repeated: false };
+  }
+
+  #load(project: string, needs: Needs, into: LoadedSet): void {
+    const { statements } = this.#file.writer;
+    for (const key of needs.keys ?? []) into.put(key, statements.record(project, key));
+    for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
+  }
+
+  async find(project: string, needs: Needs) {
+    const { database } = this.#file;
+    const loaded = new LoadedSet();
+    try {
+      // One snapshot for all of it.
+      database.exec('BEGIN');
+      try {
+        this.#load(project, needs, loaded);
+      } finally {
+        database.exec('COMMIT');
+      }
+    } catch (error) {
+      throw storeFailure(error, this.#file.path);
+    }
+    return { loaded, now_ms: this.#context.clock.now_ms() };
+  }
+
+  note(row: Unplaced): void {
+    this.#file.writer.note(row);
+  }
+
+  async read(project: string, after: number, limit: number) {
+    const { statements } = this.#file.writer;
+    const entries: LogEntry[] = [];
+    try {
+      for (let position = after; entries.length < limit; ) {
+        const page = statements.read(position, READ_PAGE);
+        for (const entry of page)
+          if (entry.project === project && entries.length < limit) entries.push(entry);
+        const last = page.at(-1);
+        if (last === undefined || page.length < READ_PAGE) break;
+        position = last.position;
+      }
+      return { entries, safe: statements.lastPosition() };
+    } catch (error) {
+      throw storeFailure(error, this.#file.path);
+    }
+  }
+
+  async *watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
+    const { watchers, writer } = this.#file;
+    let version = writer.statements.dataVersion();
+    let own = false;
+    const wake = () => {
+      own = true;
+    };
+    watchers.add(wake);
+    try {
+      while (!signal.aborted && !this.#closed) {
+        const current = writer.statements.dataVersion();
+        if (own || current !== version) {
+          own = false;
+          version = current;
+          yield;
+        }
+        await this.#context.clock.sleep(WATCH_EVERY_MS, signal).catch(() => {});
+      }
+    } finally {
+      watchers.delete(wake);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#file.users -= 1;
+    if (this.#file.users > 0) return;
+    opened.delete(this.#file.path);
+    await this.#file.writer.close();
+  }
+}

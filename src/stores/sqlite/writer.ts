@@ -1,0 +1,264 @@
+import { type Stats, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Random } from '../../kernel/ids.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
+import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
+import { isBusy, storeFailure } from './errors.ts';
+import { checkEpoch } from './file.ts';
+import { Statements } from './statements.ts';
+
+/** A decision waiting to be made inside the writer's transaction. */
+export interface Job {
+  /** Synchronous: no transaction is ever open across an await. Returns how to tell the caller once it is durable. */
+  execute(): () => void;
+  fail(error: Error): void;
+}
+
+const BATCH_MAX = 128;
+/** Nobody at all has committed for so long: the one who holds the file is stopped or stuck. */
+const STUCK_MS = 2000;
+/** Others commit, but not we: the wait is not fair enough to help, so say it rather than hang. */
+const WAIT_MS_MAX = 10_000;
+const NOTES_MAX = 20_000;
+const NOTES_DELAY_MS = 50;
+const NOTES_WAIT_MS = 20;
+const PRUNE_EVERY = 512;
+
+/**
+ * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
+ * of the event loop, share the next one and its fsync: that is where the speed of many callers comes from.
+ */
+export class Writer {
+  readonly statements: Statements;
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #file: Stats;
+  #wal: Stats | undefined;
+  #queue: Job[] = [];
+  #notes: Unplaced[] = [];
+  #notesTimer: NodeJS.Timeout | undefined;
+  #pumping: Promise<void> | undefined;
+  #position = 0;
+  #seenVersion: number | undefined;
+  #sincePrune = 0;
+  #pruneCursor: [string, string, string] = ['', '', ''];
+  #unreported = 0;
+  dropped = 0;
+  /** Called after every commit of this process. */
+  onCommit: () => void = () => {};
+
+  constructor(database: DatabaseSync, path: string, clock: Clock, random: Random) {
+    this.#database = database;
+    this.#path = path;
+    this.#clock = clock;
+    this.#random = random;
+    this.#file = statSync(path);
+    this.statements = new Statements(database);
+  }
+
+  submit(job: Job): void {
+    this.#queue.push(job);
+    this.#pumping ??= this.#pump();
+  }
+
+  /** The next position: only meaningful inside `execute`. */
+  nextPosition(): number {
+    this.#position += 1;
+    return this.#position;
+  }
+
+  note(row: Unplaced): void {
+    if (this.#notes.length >= NOTES_MAX) this.#drop(1);
+    else this.#notes.push(row);
+    if (this.#notesTimer === undefined && this.#pumping === undefined) {
+      this.#notesTimer = setTimeout(() => {
+        this.#notesTimer = undefined;
+        this.#pumping ??= this.#pump();
+      }, NOTES_DELAY_MS).unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#notesTimer);
+    this.#pumping ??= this.#pump();
+    await this.#pumping;
+    this.#database.close();
+  }
+
+  async #pump(): Promise<void> {
+    // After I/O of this turn: requests that arrived together are decided together.
+    await new Promise(setImmediate);
+    while (this.#queue.length > 0 || this.#notes.length > 0) {
+      if (this.#queue.length === 0) await this.#writeNotes();
+      else await this.#writeBatch();
+    }
+    this.#pumping = undefined;
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = await this.#tryBatch(() => this.#queue.splice(0, BATCH_MAX));
+    // One of them failed and took the others with it, so each gets a transaction of its own.
+    for (const job of batch) {
+      await this.#tryBatch(() => [job]);
+    }
+  }
+
+  /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */
+  async #tryBatch(take: () => Job[]): Promise<Job[]> {
+    try {
+      await this.#begin(STUCK_MS, WAIT_MS_MAX);
+    } catch (error) {
+      const failure = storeFailure(error, this.#path);
+      for (const job of take()) job.fail(failure);
+      return [];
+    }
+    // Taken only now: whoever came while we waited for the file rides along.
+    const batch = take();
+    const answers: (() => void)[] = [];
+    const notes = this.#notes;
+    try {
+      for (const job of batch) answers.push(job.execute());
+      this.#appendNotes();
+      this.#prune(batch.length);
+      this.statements.commit();
+    } catch (error) {
+      this.#rollback();
+      this.#notes = notes;
+      if (batch.length > 1) return batch;
+      batch[0]?.fail(storeFailure(error, this.#path));
+      return [];
+    }
+    for (const answer of answers) answer();
+    this.onCommit();
+    return [];
+  }
+
+  /** Rows of reads and refusals when there is no commit to ride in: not worth an fsync, nor a long wait. */
+  async #writeNotes(): Promise<void> {
+    const notes = this.#notes;
+    try {
+      this.#database.exec('PRAGMA synchronous = NORMAL');
+      await this.#begin(NOTES_WAIT_MS, NOTES_WAIT_MS);
+      this.#appendNotes();
+      this.statements.commit();
+      this.onCommit();
+    } catch {
+      this.#rollback();
+      this.#notes = [];
+      this.#drop(notes.length);
+    } finally {
+      this.#database.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  #appendNotes(): void {
+    if (this.#notes.length === 0) return;
+    const rows = this.#notes;
+    this.#notes = [];
+    if (this.#unreported > 0 && rows[0] !== undefined) {
+      this.statements.append(this.nextPosition(), droppedRow(rows[0], this.#unreported));
+      this.#unreported = 0;
+    }
+    for (const row of rows) this.statements.append(this.nextPosition(), row);
+  }
+
+  #drop(count: number): void {
+    this.dropped += count;
+    this.#unreported += count;
+  }
+
+  #prune(commits: number): void {
+    this.#sincePrune += commits;
+    if (this.#sincePrune < PRUNE_EVERY) return;
+    this.#sincePrune = 0;
+    // Looks at twice as many as were added since: it keeps up however long the process lives.
+    this.#pruneCursor = this.statements.pruneOperations(
+      this.#pruneCursor,
+      2 * PRUNE_EVERY,
+      this.#clock.now_ms(),
+    );
+  }
+
+  /**
+   * Takes the file's write lock. SQLite's own waiting blocks the process and starves some (one of four made 874 commits,
+   * another none), so we wait here: with a random pause that gets shorter the longer one has waited.
+   */
+  async #begin(stuck_ms: number, wait_ms_max: number): Promise<void> {
+    const started_ms = this.#clock.elapsed_ms();
+    let moved_ms = started_ms;
+    let version: number | undefined;
+    for (;;) {
+      this.#checkFile();
+      try {
+        this.statements.begin();
+        break;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        const now_ms = this.#clock.elapsed_ms();
+        const current = this.statements.dataVersion();
+        if (current !== version) moved_ms = now_ms;
+        version = current;
+        if (now_ms - moved_ms > stuck_ms || now_ms - started_ms > wait_ms_max) throw error;
+        await this.#clock.sleep(this.#pause_ms(now_ms - started_ms));
+      }
+    }
+    try {
+      this.#catchUp();
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+  }
+
+  /** What another process's commit may have changed: the end of the log, and who may still write. */
+  #catchUp(): void {
+    const version = this.statements.dataVersion();
+    if (version === this.#seenVersion) return;
+    checkEpoch(this.statements.epoch());
+    this.#position = this.statements.lastPosition();
+    this.#seenVersion = version;
+  }
+
+  #pause_ms(waited_ms: number): number {
+    return this.#random.fraction() * Math.max(1, 10 - waited_ms / 20);
+  }
+
+  /** A commit into a file that was moved away, replaced or deleted would be acknowledged and lost. */
+  #checkFile(): void {
+    const file = statSync(this.#path, { throwIfNoEntry: false });
+    if (file?.ino !== this.#file.ino || file.dev !== this.#file.dev) throw moved(this.#path);
+    const wal = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
+    if (this.#wal !== undefined && wal?.ino !== this.#wal.ino) throw moved(`${this.#path}-wal`);
+    this.#wal = wal;
+  }
+
+  #rollback(): void {
+    // Positions handed out in the failed transaction are free again.
+    this.#seenVersion = undefined;
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+  }
+}
+
+function moved(path: string): StoreFailure {
+  return new StoreFailure('store_moved', `${path} is no longer the file that was opened.`);
+}
+
+function droppedRow(like: Unplaced, count: number): Unplaced {
+  return {
+    ...like,
+    schema: EVENT_SCHEMA,
+    agent_id: 'coxswain',
+    agent_type: 'system',
+    session_id: 'coxswain',
+    sequence: 0,
+    operation: 'audit_rows_dropped',
+    operation_id: '',
+    parameters: {},
+    result: { success: true, dropped: count },
+    duration_ms: 0,
+    events: [],
+  };
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import {
+  type FileSystem,
+  findWorkspace,
+  foldCase,
+  nodeFileSystem,
+  probeCaseInsensitive,
+  readCoreConfig,
+  type Workspace,
+} from '../../src/kernel/workspace.ts';
+
+let base: string;
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'cox-workspace-')));
+});
+
+afterEach(() => {
+  rmSync(base, { recursive: true, force: true });
+});
+
+// Only PATH comes from outside: run from a git hook, GIT_DIR would point at the wrong repository.
+const gitEnv = {
+  PATH: process.env.PATH,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.org',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.org',
+};
+
+function git(cwd: string, ...args: string[]): void {
+  execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], { cwd, env: gitEnv, stdio: 'pipe' });
+}
+
+function repository(name = 'repo'): string {
+  const root = join(base, name);
+  git(base, 'init', '-q', root);
+  git(root, 'commit', '-q', '--allow-empty', '-m', 'first');
+  return root;
+}
+
+function workTrees(workspace: Workspace): string[] {
+  return workspace
+    .trees()
+    .filter((tree) => tree.kind === 'work')
+    .map((tree) => tree.path)
+    .sort();
+}
+
+test('[LOCK-9] the root of a plain repository is found from any folder in it, symlinks resolved', () => {
+  const root = repository();
+  mkdirSync(join(root, 'src/deep'), { recursive: true });
+  symlinkSync(root, join(base, 'alias'));
+  for (const cwd of [
+    root,
+    join(root, 'src/deep'),
+    join(base, 'alias/src'),
+    `${root}//src/`,
+    join(root, '.git/hooks'),
+  ]) {
+    const workspace = findWorkspace(cwd);
+    assert.equal(workspace.root, root);
+    assert.equal(workspace.gitCommonDir, join(root, '.git'));
+    assert.deepEqual(workTrees(workspace), [root]);
+  }
+});
+
+test('[LOCK-9] without git the cwd is the root, existing or not', () => {
+  assert.equal(findWorkspace(base).root, base);
+  assert.equal(findWorkspace(base).gitCommonDir, undefined);
+  assert.equal(findWorkspace(join(base, 'new')).root, join(base, 'new'));
+  assert.throws(() => findWorkspace('relative'), /absolute/);
+});
+
+test('[LOCK-9] an empty .git folder, a broken .git file and a pipe are not repositories', () => {
+  mkdirSync(join(base, 'empty/.git'), { recursive: true });
+  mkdirSync(join(base, 'broken'));
+  writeFileSync(join(base, 'broken/.git'), 'gitdir: ../gone\n');
+  mkdirSync(join(base, 'pipe'));
+  execFileSync('mkfifo', [join(base, 'pipe/.git')]);
+  for (const name of ['empty', 'broken', 'pipe']) {
+    assert.equal(findWorkspace(join(base, name)).gitCommonDir, undefined, name);
+  }
+});
+
+test('[LOCK-9] a worktree has its own root, the shared git folder, and knows every other tree', () => {
+  const root = repository();
+  git(root, 'worktree', 'add', '-q', join(base, 'outside'));
+  git(root, 'worktree', 'add', '-q', join(root, '.trees/inside'));
+  const all = [root, join(base, 'outside'), join(root, '.trees/inside')].sort();
+  for (const tree of all) {
+    const workspace = findWorkspace(tree);
+    assert.equal(workspace.root, tree);
+    assert.equal(workspace.gitCommonDir, join(root, '.git'));
+    assert.deepEqual(workTrees(workspace), all);
+  }
+  assert.equal(findWorkspace(join(root, '.git/worktrees/outside')).root, join(base, 'outside'));
+});
+
+test('[LOCK-9] relative gitdir entries, as newer git writes them, are understood', () => {
+  const root = repository();
+  git(root, 'worktree', 'add', '-q', join(base, 'w'));
+  writeFileSync(join(base, 'w/.git'), 'gitdir: ../repo/.git/worktrees/w\n');
+  writeFileSync(join(root, '.git/worktrees/w/gitdir'), '../../../../w/.git\n');
+  assert.deepEqual(workTrees(findWorkspace(join(base, 'w'))), [root, join(base, 'w')].sort());
+});
+
+test('[LOCK-9] worktrees added, moved and removed later are seen by the next call', () => {
+  const root = repository();
+  const workspace = findWorkspace(root);
+  const moved = join(root, 'nested/w');
+  assert.deepEqual(workTrees(workspace), [root]);
+  git(root, 'worktree', 'add', '-q', join(base, 'w'));
+  assert.deepEqual(workTrees(workspace), [root, join(base, 'w')].sort());
+  mkdirSync(join(root, 'nested'));
+  git(root, 'worktree', 'move', join(base, 'w'), moved);
+  assert.deepEqual(workTrees(workspace), [root, moved].sort());
+  git(root, 'worktree', 'remove', moved);
+  assert.deepEqual(workTrees(workspace), [root]);
+});
+
+test('[LOCK-9] a settled list is not read again until git changes it, a fresh one always is', () => {
+  const root = repository();
+  git(root, 'worktree', 'add', '-q', join(base, 'w'));
+  let reads = 0;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    readdir: (path) => {
+      reads += 1;
+      return nodeFileSystem.readdir(path);
+    },
+  };
+  const fresh = findWorkspace(root, fs);
+  reads = 0;
+  fresh.trees();
+  fresh.trees();
+  assert.equal(reads, 2, 'a change within the same tick of the disk clock must not be missed');
+  const settled = findWorkspace(root, fs, () => Date.now() + 60_000);
+  reads = 0;
+  settled.trees();
+  settled.trees();
+  assert.equal(reads, 1);
+  git(root, 'worktree', 'move', join(base, 'w'), join(base, 'x'));
+  assert.deepEqual(workTrees(settled), [root, join(base, 'x')].sort());
+});
+
+test('[LOCK-9] a worktree whose folder was deleted by hand does no harm', () => {
+  const root = repository();
+  git(root, 'worktree', 'add', '-q', join(base, 'w'));
+  rmSync(join(base, 'w'), { recursive: true });
+  assert.deepEqual(workTrees(findWorkspace(root)), [root, join(base, 'w')].sort());
+  rmSync(join(root, '.git/worktrees/w/gitdir'));
+  assert.deepEqual(workTrees(findWorkspace(root)), [root]);
+});
+
+test('[LOCK-9] a submodule is a repository of its own', () => {
+  const library = repository('library');
+  const root = repository();
+  git(root, 'submodule', '--quiet', 'add', library, 'sub');
+  const workspace = findWorkspace(join(root, 'sub'));
+  assert.equal(workspace.root, join(root, 'sub'));
+  assert.equal(workspace.gitCommonDir, join(root, '.git/modules/sub'));
+  assert.deepEqual(workTrees(workspace), [join(root, 'sub')]);
+  assert.equal(findWorkspace(join(root, '.git/modules/sub')).root, join(root, 'sub'));
+  assert.equal(findWorkspace(root).root, root);
+});
+
+test('[LOCK-9] a bare repository maps its worktrees and has no files of its own', () => {
+  const source = repository('source');
+  const bare = join(base, 'bare.git');
+  git(base, 'clone', '-q', '--bare', source, bare);
+  git(bare, 'worktree', 'add', '-q', join(base, 'w'));
+  git(bare, 'worktree', 'add', '-q', join(bare, 'inner'));
+  const all = [join(base, 'w'), join(bare, 'inner')].sort();
+  for (const cwd of [bare, join(base, 'w'), join(bare, 'inner')]) {
+    const workspace = findWorkspace(cwd);
+    assert.equal(workspace.root, cwd);
+    assert.equal(workspace.gitCommonDir, bare);
+    assert.deepEqual(workTrees(workspace), all);
+  }
+});
+
+test('[LOCK-9] a separate git folder, and a .git that is a symlink', () => {
+  git(base, 'init', '-q', '--separate-git-dir', join(base, 'elsewhere'), join(base, 'tree'));
+  assert.equal(findWorkspace(join(base, 'tree')).gitCommonDir, join(base, 'elsewhere'));
+  const root = repository();
+  renameSync(join(root, '.git'), join(base, 'moved'));
+  symlinkSync(join(base, 'moved'), join(root, '.git'));
+  assert.equal(findWorkspace(root).root, root);
+  assert.equal(findWorkspace(root).gitCommonDir, join(base, 'moved'));
+});
+
+test('[LOCK-9] core.ignorecase decides about case; without it the disk is asked', () => {
+  const root = repository();
+  assert.equal(findWorkspace(root).caseInsensitive, probeCaseInsensitive(nodeFileSystem, root));
+  for (const [value, expected] of [
+    ['true', true],
+    ['false', false],
+    ['yes', true],
+    ['0', false],
+  ] as const) {
+    git(root, 'config', 'core.ignorecase', value);
+    assert.equal(findWorkspace(root).caseInsensitive, expected, value);
+  }
+});
+
+test('[LOCK-9] the probe looks for the same file under a flipped name, and never writes', () => {
+  writeFileSync(join(base, 'Readme'), '');
+  const folding: FileSystem = {
+    ...nodeFileSystem,
+    lstat: (path) => nodeFileSystem.lstat(path) ?? nodeFileSystem.lstat(path.replace('rEADME', 'Readme')),
+  };
+  const before = nodeFileSystem.readdir(base);
+  assert.equal(probeCaseInsensitive(folding, base), true);
+  assert.equal(
+    probeCaseInsensitive({ ...nodeFileSystem, lstat: (path) => nodeFileSystem.lstat(path) }, '/'),
+    false,
+  );
+  writeFileSync(join(base, 'rEADME'), '');
+  assert.equal(probeCaseInsensitive(nodeFileSystem, base), false, 'two files that differ in case');
+  assert.deepEqual(before, ['Readme']);
+});
+
+test('[LOCK-9] the part of git config that matters is read as git reads it', () => {
+  const text =
+    '[core]\n\tbare = false # no\n[Core] ignoreCase\n[core "x"]\n\tbare = true\n[other]\nworktree = no\n';
+  const core = readCoreConfig(`${text}[core]\n\tworktree = "a \\"b\\" ; c" ; d\n`);
+  assert.deepEqual(
+    [...core],
+    [
+      ['bare', 'false'],
+      ['ignorecase', 'true'],
+      ['worktree', 'a "b" ; c'],
+    ],
+  );
+});
+
+test('[LOCK-9] folding twice changes nothing, for every character there is', () => {
+  for (let code = 1; code <= 0x10ffff; code += 1) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const folded = foldCase(String.fromCodePoint(code));
+    if (foldCase(folded) !== folded || (folded.includes('/') && code !== 0x2f))
+      assert.fail(`U+${code.toString(16)}`);
+  }
+  assert.equal(foldCase('ΑΣ'), foldCase('ας'));
+  assert.equal(foldCase('STRASSE'), foldCase('straße'));
+  assert.equal(foldCase('É'), foldCase('e\u0301'));
+});
