@@ -93,30 +93,34 @@ export class SqliteStore implements Store {
   /** Steps 3 to 6 of an operation's way, within one transaction that other callers share. */
   #decide<A extends JsonObject>(request: Request, decision: Decision<A>): Outcome<A> {
     const { statements } = this.#file.writer;
-    const now_ms = this.#context.clock.now_ms();
-    const seen = statements.seen(request, now_ms);
+    const { clock, entities } = this.#context;
+    const seen = statements.seen(request, clock.now_ms());
     if (seen !== undefined) return recall<A>(request, seen);
+    for (;;) {
+      const now_ms = clock.now_ms();
+      const loaded = new LoadedSet();
+      const rounds = deliberate(decision, loaded, () => now_ms);
+      let step = rounds.next();
+      while (!step.done) {
+        this.#load(request.project, step.value, loaded);
+        step = rounds.next();
+      }
+      const verdict = step.value;
+      if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
+      // Nobody can come between deciding and committing here, so what was read needs no checking; time can pass, though.
+      const { not_after_ms } = verdict;
+      if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
 
-    const loaded = new LoadedSet();
-    const rounds = deliberate(decision, loaded, () => now_ms);
-    let step = rounds.next();
-    while (!step.done) {
-      this.#load(request.project, step.value, loaded);
-      step = rounds.next();
+      const proposal = propose(entities, loaded, verdict.events, now_ms, not_after_ms);
+      const tooLarge = overLimits(proposal);
+      if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
+      const position = this.#file.writer.nextPosition();
+      const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
+      statements.append(position, row);
+      for (const write of proposal.writes) statements.write(request.project, write, position);
+      statements.keepOperation(request, position, now_ms);
+      return { status: 'committed', answer: verdict.answer, position, repeated: false };
     }
-    const verdict = step.value;
-    if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
-
-    // Nobody can come between deciding and committing here, so expectations and `not_after` hold by themselves.
-    const proposal = propose(this.#context.entities, loaded, verdict.events, now_ms, verdict.not_after_ms);
-    const tooLarge = overLimits(proposal);
-    if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
-    const position = this.#file.writer.nextPosition();
-    const row = logRow(request, verdict.answer, verdict.events, now_ms, this.#context.clock.elapsed_ms());
-    statements.append(position, row);
-    for (const write of proposal.writes) statements.write(request.project, write, position);
-    statements.keepOperation(request, position, now_ms);
-    return { status: 'committed', answer: verdict.answer, position, repeated: false };
   }
 
   #load(project: string, needs: Needs, into: LoadedSet): void {

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Coxswain, open } from '../../src/index.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { operationsByName } from '../../src/operations/index.ts';
+import { testDatabase } from '../support/postgres.ts';
+
+/** A store of its own for one test: opened as often as wanted, gone afterwards. */
+export interface Fixture {
+  /** Undefined for the in-memory store, which no other process can reach. */
+  readonly url: string | undefined;
+  open(): Promise<Coxswain>;
+  drop(): Promise<void>;
+}
+
+/** What the suite needs to know of a store. A new store adds one of these and a test file of three lines. */
+export interface Engine {
+  readonly name: string;
+  fresh(): Promise<Fixture>;
+}
+
+export const memory: Engine = {
+  name: 'memory',
+  async fresh() {
+    const coxswain = await open({ store: 'memory:' });
+    return { url: undefined, open: async () => coxswain, drop: () => coxswain.close() };
+  },
+};
+
+export const sqlite: Engine = {
+  name: 'sqlite',
+  async fresh() {
+    const folder = await mkdtemp(join(tmpdir(), 'cox-conformance-'));
+    return fixture(`sqlite:${join(folder, 'cox.db')}`, () => rm(folder, { recursive: true, force: true }));
+  },
+};
+
+export const postgres: Engine = {
+  name: 'postgres',
+  async fresh() {
+    const database = await testDatabase();
+    return fixture(database.url, () => database.drop());
+  },
+};
+
+function fixture(url: string, remove: () => Promise<unknown>): Fixture {
+  const opened: Coxswain[] = [];
+  return {
+    url,
+    async open() {
+      const coxswain = await open({ store: url });
+      opened.push(coxswain);
+      return coxswain;
+    },
+    async drop() {
+      for (const coxswain of opened) await coxswain.close();
+      await remove();
+    },
+  };
+}
+
+export type Call = (operation: string, input?: JsonObject) => Promise<JsonObject>;
+
+/** One agent on an opened store, called by the wire names. */
+export function agent(coxswain: Coxswain, agent_id: string, session_id = `session-${agent_id}`): Call {
+  const connection = coxswain.connect({ agent_id, agent_type: 'test', session_id });
+  return (name, input = {}) => {
+    const operation = operationsByName.get(name);
+    if (operation === undefined) throw new Error(`no operation ${name}`);
+    return connection.perform(operation, input);
+  };
+}
+
+/** Waits until a condition holds, looking again every few milliseconds; fails after ten seconds. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('the condition did not come true within ten seconds');
+}

@@ -1,0 +1,4 @@
+import { memory } from './engine.ts';
+import { conformance } from './suite.ts';
+
+conformance(memory);

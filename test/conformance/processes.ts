@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Engine } from './engine.ts';
+import type { Scene } from './suite.ts';
+
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+
+/** Starts one process per agent, lets them all go at the same moment, and answers what each printed last. */
+async function race<T>(url: string, agents: readonly string[], role: string, count: number): Promise<T[]> {
+  const workers = agents.map((agent_id) => {
+    const child = spawn(process.execPath, [WORKER, url, agent_id, role, String(count)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+  });
+  try {
+    for (const { lines } of workers) assert.equal((await lines.next()).value, 'ready');
+    for (const { child } of workers) child.stdin.write('go\n');
+    return await Promise.all(
+      workers.map(async ({ child, lines }) => {
+        const last = (await lines.next()).value as string;
+        if (child.exitCode === null) await once(child, 'exit');
+        assert.equal(child.exitCode, 0);
+        return JSON.parse(last) as T;
+      }),
+    );
+  } finally {
+    for (const { child } of workers) child.kill('SIGKILL');
+  }
+}
+
+const EIGHT = Array.from({ length: 8 }, (_, n) => `process-${n}`);
+
+export function processCases(scene: Scene): void {
+  const at = scene.engine;
+  const url = () => scene.fixture().url as string;
+
+  test(`[LOCK-5] ${at}: eight processes race for forty paths: each path has exactly one winner`, async () => {
+    const won = await race<string[]>(url(), EIGHT, 'locks', 40);
+    assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
+  });
+
+  test(`[QUEUE-6] ${at}: eight processes drain one queue: no task is handed out twice, none is left`, async () => {
+    const call = scene.agent('submitter');
+    const ids: string[] = [];
+    for (let batch = 0; batch < 4; batch += 1) {
+      const tasks = Array.from({ length: 50 }, (_, n) => ({
+        task_type: 'raced',
+        task_description: `${batch}-${n}`,
+      }));
+      const answer = await call('submit_work_batch', { tasks });
+      ids.push(...(answer.tasks as { task_id: string }[]).map(({ task_id }) => task_id));
+    }
+    const done = await race<string[]>(url(), EIGHT, 'tasks', 0);
+    assert.deepEqual(done.flat().sort(), ids.sort());
+  });
+
+  test(`[STORE-1] ${at}: two processes that each read what the other writes never both succeed`, async () => {
+    const [even = [], odd = []] = await race<number[]>(url(), ['even', 'odd'], 'skew', 400);
+    assert.deepEqual(
+      even.filter((n) => odd.includes(n)),
+      [],
+    );
+    assert.equal(even.length + odd.length, 400, 'and one of them always does');
+  });
+}
+
+export function startCases(engine: Engine): void {
+  test(`[STORE-1] ${engine.name}: eight processes open a store that does not exist yet`, async () => {
+    const fixture = await engine.fresh();
+    try {
+      const answers = await race<boolean>(fixture.url as string, EIGHT, 'open', 0);
+      assert.deepEqual(
+        answers,
+        EIGHT.map(() => true),
+      );
+    } finally {
+      await fixture.drop();
+    }
+  });
+}

@@ -1,0 +1,4 @@
+import { sqlite } from './engine.ts';
+import { conformance } from './suite.ts';
+
+conformance(sqlite);

@@ -1,0 +1,44 @@
+import { after, before, describe } from 'node:test';
+import type { Coxswain } from '../../src/index.ts';
+import { agent, type Call, type Engine, type Fixture } from './engine.ts';
+import { ledgerCases } from './ledger.ts';
+import { lockCases } from './locks.ts';
+import { processCases, startCases } from './processes.ts';
+import { queueCases } from './queue.ts';
+import { raceCases } from './races.ts';
+
+/** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
+export interface Scene {
+  readonly engine: string;
+  coxswain(): Coxswain;
+  fixture(): Fixture;
+  agent(agent_id: string, session_id?: string): Call;
+}
+
+/** The one entry: every store passes all of it. */
+export function conformance(engine: Engine): void {
+  const groups = { locks: lockCases, queue: queueCases, ledger: ledgerCases, races: raceCases };
+  for (const [name, cases] of Object.entries(groups)) {
+    describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
+  }
+  // No other process can reach the in-memory store.
+  if (engine.name === 'memory') return;
+  describe(`${engine.name}: processes`, () => processCases(scene(engine)));
+  describe(`${engine.name}: start`, () => startCases(engine));
+}
+
+function scene(engine: Engine): Scene {
+  let fixture: Fixture;
+  let coxswain: Coxswain;
+  before(async () => {
+    fixture = await engine.fresh();
+    coxswain = await fixture.open();
+  });
+  after(() => fixture.drop());
+  return {
+    engine: engine.name,
+    coxswain: () => coxswain,
+    fixture: () => fixture,
+    agent: (agent_id, session_id) => agent(coxswain, agent_id, session_id),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * One process of a race: `node worker.ts URL AGENT ROLE COUNT`. It says "ready", waits for a line on stdin and then does
+ * its role; the last line it prints is the JSON of what it saw.
+ */
+import { once } from 'node:events';
+import { connect } from '../../src/index.ts';
+import { openCells, request, setUnless } from './cells.ts';
+
+const [url = '', agent_id = '', role = '', count = '0'] = process.argv.slice(2);
+
+const roles: Record<string, () => Promise<unknown>> = {
+  async locks() {
+    const client = await connect({ store: url, agent_id });
+    await start();
+    const won: string[] = [];
+    for (let n = 0; n < Number(count); n += 1) {
+      const answer = await client.call('acquire_lock', { file_path: `raced/${n}.ts` });
+      if (answer.success === true) won.push(`raced/${n}.ts`);
+    }
+    await client.close();
+    return won;
+  },
+  async tasks() {
+    const client = await connect({ store: url, agent_id });
+    await start();
+    const done: string[] = [];
+    for (;;) {
+      const task = await client.call('get_work', { task_types: ['raced'] });
+      if (task.success !== true) break;
+      const ended = await client.call('complete_work', { task_id: task.task_id as string, success: true });
+      if (ended.success === true) done.push(task.task_id as string);
+    }
+    await client.close();
+    return done;
+  },
+  async skew() {
+    const store = await openCells(url);
+    await start();
+    const set: number[] = [];
+    for (let n = 0; n < Number(count); n += 1) {
+      const [mine, others] = agent_id === 'even' ? [`even${n}`, `odd${n}`] : [`odd${n}`, `even${n}`];
+      const outcome = await store.run(request(agent_id), setUnless(mine, others, agent_id));
+      if (outcome.status === 'committed') set.push(n);
+    }
+    await store.close();
+    return set;
+  },
+  async open() {
+    await start();
+    const client = await connect({ store: url, agent_id });
+    const answer = await client.call('acquire_lock', { file_path: `opened/${agent_id}.ts` });
+    await client.close();
+    return answer.success;
+  },
+};
+
+async function start(): Promise<void> {
+  process.stdout.write('ready\n');
+  await once(process.stdin, 'data');
+}
+
+const result = await roles[role]?.();
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
