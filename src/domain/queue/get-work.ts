@@ -45,12 +45,12 @@ export function getWork(command: GetWork): Taking<JsonObject> {
           .flatMap(({ state }) => state.files.map(lockKey))
           .filter((key) => !loaded.has(key));
         if (unread.length > 0) return need({ keys: unread });
-        const takeable = candidates
-          .filter((task) => filesAreFree(loaded, task, caller, now_ms))
-          .slice(0, count);
-        if (takeable.length < Math.min(count, candidates.length) && !wide) return need({ ranges: more });
+        const takeable = candidates.filter((task) => filesAreFree(loaded, task, caller, now_ms));
+        // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
+        if (!wide && candidates.slice(0, count).some((task) => !takeable.includes(task)))
+          return need({ ranges: more });
         if (takeable.length === 0) return refused(noTasks(task_types, candidates.length));
-        return handOut(takeable, caller, lease_ms, now_ms);
+        return handOut(takeable.slice(0, count), caller, lease_ms, now_ms);
       },
     },
   };
@@ -73,7 +73,7 @@ function hasDue(loaded: Loaded, now_ms: number): boolean {
 export function dueAt_ms(state: TaskState): number {
   if (state.status === 'delayed') return state.not_before_ms ?? 0;
   if (state.status === 'claimed') return state.lease?.expires_at_ms ?? 0;
-  return state.ended_at_ms ?? 0;
+  return 0;
 }
 
 /** Merges the heads of several types: most urgent first, then oldest, then by id within one batch. */

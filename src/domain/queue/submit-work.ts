@@ -38,7 +38,9 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
       }
       // A keyed task that exists already is left as it is: its parents do not matter any more, and for the new tasks
       // of the batch it is a parent like any other, which may have ended.
-      const fresh = new Map([...batch].filter(([id, task]) => !task.keyed || loaded.get(taskKey(id)) === undefined));
+      const fresh = new Map(
+        [...batch].filter(([id, task]) => !task.keyed || loaded.get(taskKey(id)) === undefined),
+      );
       const awaited = new Set([...fresh.values()].flatMap((task) => task.depends_on));
       const events: EventBody[] = [];
       for (const parent of awaited) {
@@ -46,7 +48,8 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
         const problem = parentProblem(loaded, parent);
         if (problem !== undefined) return refused(problem);
         const state = loaded.get<TaskState>(taskKey(parent))?.state;
-        if (state?.has_dependents === false && !isEnded(state.status)) events.push(taskEvent(parent, 'task_depended_on'));
+        if (state?.has_dependents === false && !isEnded(state.status))
+          events.push(taskEvent(parent, 'task_depended_on'));
       }
       const answers: JsonObject[] = [];
       for (const task of batch.values()) {
@@ -55,7 +58,9 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
           answers.push({ task_id: task.id, status, existing: true });
           continue;
         }
-        const data = newState(task, submitted_by, now_ms, awaited.has(task.id), (id) => isMet(loaded, fresh, id));
+        const data = newState(task, submitted_by, now_ms, awaited.has(task.id), (id) =>
+          isMet(loaded, fresh, id),
+        );
         events.push(taskEvent(task.id, 'task_submitted', data));
         answers.push({ task_id: task.id, status: initialStatus(data as unknown as TaskState, now_ms) });
       }

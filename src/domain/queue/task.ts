@@ -90,7 +90,8 @@ export const taskEntity: EntityType<TaskState> = {
       return { sort: `${READY}${urgency}`, group: `${readyGroup(state.task_type)}${urgency}` };
     if (state.status === 'delayed') return { sort: dueKey(state.not_before_ms ?? 0) };
     if (state.status === 'claimed') return { sort: dueKey(state.lease?.expires_at_ms ?? 0) };
-    if (state.releasing) return { sort: dueKey(state.ended_at_ms ?? 0) };
+    // Due at once, not from its end on: a clock that is set back must not hold up those who wait.
+    if (state.releasing) return { sort: dueKey(0) };
     if (state.status !== 'blocked') return {};
     // A failed parent's children move under another prefix, so that telling them is a range that empties.
     const failed = new Set(state.failed_dependencies);

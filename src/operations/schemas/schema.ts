@@ -30,18 +30,20 @@ export function path(description: string) {
 export function payload(description: string) {
   return z
     .unknown()
-    .refine(
-      (value) => value === undefined || isPlainJson(value, 0),
-      'plain JSON, without NUL, up to 32 levels deep',
-    )
-    .refine(
-      (value) =>
-        value === undefined ||
-        Buffer.byteLength(JSON.stringify(value) ?? '') <= limits.task_payload_bytes_max,
-      `at most ${limits.task_payload_bytes_max} bytes of JSON`,
-    )
+    .superRefine((value, context) => {
+      const problem = value === undefined ? undefined : payloadProblem(value);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    })
     .optional()
     .describe(description);
+}
+
+function payloadProblem(value: unknown): string | undefined {
+  if (!isPlainJson(value, 0)) return 'plain JSON, without NUL or unpaired surrogates, up to 32 levels deep';
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > limits.task_payload_bytes_max
+    ? `at most ${limits.task_payload_bytes_max} bytes of JSON`
+    : undefined;
 }
 
 function isPlainJson(value: unknown, depth: number): boolean {
@@ -50,6 +52,9 @@ function isPlainJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || depth >= limits.json_depth_max) return false;
   if (Array.isArray(value)) return value.every((item) => isPlainJson(item, depth + 1));
+  // A Date or a Map from a program would be stored as something else than it was.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return false;
   // `__proto__` would be dropped or, worse, obeyed by the next reader.
   return Object.entries(value).every(
     ([name, inner]) => name !== '__proto__' && isPlainJson(name, depth) && isPlainJson(inner, depth + 1),
@@ -86,21 +91,32 @@ export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.outp
   return {
     json: z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' }) as JsonObject,
     parse(input) {
-      const parsed = shape.safeParse(input ?? {});
-      if (parsed.success) return { ok: true, value: parsed.data };
-      const issue = parsed.error.issues[0];
-      const field = issue?.path.join('.') ?? '';
-      const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-      const named = shown(unknown ?? (field === '' ? 'input' : field));
-      const expected = unknown === undefined ? (issue?.message ?? '') : `one of ${accepted.join(', ')}`;
-      const wanted = shown(expected.replace(/^Invalid input: expected /, ''));
-      const message = `${named}: ${unknown === undefined ? '' : 'unknown field; '}expected ${wanted}`;
-      return {
-        ok: false,
-        refusal: refuse('invalid_input', message, { field: named, expected: shown(expected) }),
-      };
+      try {
+        const parsed = shape.safeParse(input ?? {});
+        if (parsed.success) return { ok: true, value: parsed.data };
+        return { ok: false, refusal: describeIssue(parsed.error.issues[0], accepted) };
+      } catch {
+        // A program may pass an object that throws when it is looked at.
+        return { ok: false, refusal: invalid('input', 'a plain object') };
+      }
     },
   };
+}
+
+function describeIssue(issue: z.core.$ZodIssue | undefined, accepted: readonly string[]) {
+  if (issue === undefined) return invalid('input', 'a plain object');
+  const place = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const known = place.length === 0 ? `one of ${accepted.join(', ')}` : 'only the fields in the description';
+    return invalid([...place, issue.keys[0] ?? ''].join('.'), known, 'unknown field; ');
+  }
+  return invalid(place.join('.') || 'input', issue.message.replace(/^Invalid input: expected /, ''));
+}
+
+function invalid(field: string, expected: string, prefix = '') {
+  const named = shown(field) || '(empty)';
+  const wanted = shown(expected);
+  return refuse('invalid_input', `${named}: ${prefix}expected ${wanted}`, { field: named, expected: wanted });
 }
 
 /** What came from outside is shown short and without anything a terminal or a log would obey. */

@@ -120,8 +120,8 @@ export class Writer {
     const answers: (() => void)[] = [];
     const notes = this.#notes;
     try {
-      for (const job of batch) answers.push(job.execute());
       this.#appendNotes();
+      for (const job of batch) answers.push(job.execute());
       this.#prune(batch.length);
       this.statements.commit();
     } catch (error) {
