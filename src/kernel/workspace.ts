@@ -45,7 +45,7 @@ export type Followed =
   | { readonly ok: false; readonly code: 'path_symlink_loop' | 'path_unreadable'; readonly path: string };
 
 /** Linux gives up after 40 too, so a path that we refuse cannot be opened either. */
-export const SYMLINK_HOPS_MAX = 40;
+const SYMLINK_HOPS_MAX = 40;
 
 // Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime; a list read so soon after
 // a change is not trusted until the mtime is older than that.
@@ -53,7 +53,7 @@ const MTIME_SETTLED_MS = 2_000;
 
 const NOTHING_THERE = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
@@ -88,11 +88,11 @@ export function volumeOf(path: string, windows: boolean): string | undefined {
   return path.startsWith('/') ? '/' : undefined;
 }
 
-export function joinPath(directory: string, name: string): string {
+function joinPath(directory: string, name: string): string {
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 }
 
-export function parentOf(path: string): string {
+function parentOf(path: string): string {
   const cut = path.lastIndexOf('/');
   // `C:/x`, but not `/:/x`: a POSIX folder may be called `:`.
   const isVolume = cut === 0 || (cut === 2 && path[1] === ':' && path[0] !== '/');

@@ -15,7 +15,7 @@ const cellEntity: EntityType<{ by: string }> = {
   index: (state) => ({ sort: `set/${state.by}`, links: [`by/${state.by}`, 'any'] }),
 };
 
-export const ids = createIds(systemClock, systemRandom);
+const ids = createIds(systemClock, systemRandom);
 
 export const cellContext: StoreContext = {
   entities: defineEntities(cellEntity),

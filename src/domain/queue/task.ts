@@ -64,7 +64,7 @@ export function readyGroup(task_type: string): string {
   return `${READY}${task_type}/`;
 }
 
-export function dueKey(time_ms: number): string {
+function dueKey(time_ms: number): string {
   return `${DUE}${String(Math.floor(time_ms)).padStart(15, '0')}`;
 }
 

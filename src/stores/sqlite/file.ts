@@ -110,7 +110,7 @@ function migrate(database: DatabaseSync): void {
   }
 }
 
-export function epochOf(database: DatabaseSync): number {
+function epochOf(database: DatabaseSync): number {
   const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return user_version;
 }

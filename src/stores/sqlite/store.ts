@@ -7,7 +7,7 @@ import { type LogEntry, logRow, type Request, type Unplaced } from '../../ledger
 import { recall } from '../../ledger/optimistic.ts';
 import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
-import { storeFailure } from './errors.ts';
+import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
 import { Writer } from './writer.ts';
 
@@ -58,8 +58,9 @@ function realName(path: string): string {
 
 const WATCH_EVERY_MS = 100;
 const READ_PAGE = 1000;
+const RECOVERY_MS_MAX = 2000;
 
-export class SqliteStore implements Store {
+class SqliteStore implements Store {
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
   #closed = false;
@@ -131,8 +132,8 @@ export class SqliteStore implements Store {
 
   async find(project: string, needs: Needs) {
     const { database } = this.#file;
-    const loaded = new LoadedSet();
-    try {
+    return await this.#reading(() => {
+      const loaded = new LoadedSet();
       // One snapshot for all of it.
       database.exec('BEGIN');
       try {
@@ -140,10 +141,23 @@ export class SqliteStore implements Store {
       } finally {
         database.exec('COMMIT');
       }
-    } catch (error) {
-      throw storeFailure(error, this.#file.path);
+      return { loaded, now_ms: this.#context.clock.now_ms() };
+    });
+  }
+
+  /** Readers never wait for writers, but for a moment for whoever recovers the file after a crash. */
+  async #reading<T>(read: () => T): Promise<T> {
+    const { clock } = this.#context;
+    const started_ms = clock.elapsed_ms();
+    for (;;) {
+      try {
+        return read();
+      } catch (error) {
+        if (!isBusy(error) || clock.elapsed_ms() - started_ms > RECOVERY_MS_MAX)
+          throw storeFailure(error, this.#file.path);
+      }
+      await clock.sleep(2);
     }
-    return { loaded, now_ms: this.#context.clock.now_ms() };
   }
 
   note(row: Unplaced): void {
@@ -152,20 +166,19 @@ export class SqliteStore implements Store {
 
   async read(project: string, after: number, limit: number) {
     const { statements } = this.#file.writer;
-    const entries: LogEntry[] = [];
-    try {
+    return await this.#reading(() => {
+      const entries: LogEntry[] = [];
+      const size = Math.min(READ_PAGE, limit);
       for (let position = after; entries.length < limit; ) {
-        const page = statements.read(position, READ_PAGE);
+        const page = statements.read(position, size);
         for (const entry of page)
           if (entry.project === project && entries.length < limit) entries.push(entry);
         const last = page.at(-1);
-        if (last === undefined || page.length < READ_PAGE) break;
+        if (last === undefined || page.length < size) break;
         position = last.position;
       }
       return { entries, safe: statements.lastPosition() };
-    } catch (error) {
-      throw storeFailure(error, this.#file.path);
-    }
+    });
   }
 
   async *watch(_project: string, signal: AbortSignal): AsyncIterable<void> {

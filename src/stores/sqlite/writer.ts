@@ -61,7 +61,7 @@ export class Writer {
 
   submit(job: Job): void {
     this.#queue.push(job);
-    this.#pumping ??= this.#pump();
+    this.#pumping ??= this.#pump(false);
   }
 
   /** The next position: only meaningful inside `execute`. */
@@ -70,32 +70,39 @@ export class Writer {
     return this.#position;
   }
 
+  /** Rides in the next commit; if none comes soon, it is written by itself. */
   note(row: Unplaced): void {
     if (this.#notes.length >= NOTES_MAX) this.#drop(1);
     else this.#notes.push(row);
-    if (this.#notesTimer === undefined && this.#pumping === undefined) {
-      this.#notesTimer = setTimeout(() => {
-        this.#notesTimer = undefined;
-        this.#pumping ??= this.#pump();
-      }, NOTES_DELAY_MS).unref();
-    }
+    this.#scheduleNotes();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#notesTimer);
-    this.#pumping ??= this.#pump();
     await this.#pumping;
+    await this.#pump(true);
+    clearTimeout(this.#notesTimer);
     this.#database.close();
   }
 
-  async #pump(): Promise<void> {
+  #scheduleNotes(): void {
+    if (this.#notes.length === 0) return;
+    this.#notesTimer ??= setTimeout(() => {
+      this.#notesTimer = undefined;
+      this.#pumping ??= this.#pump(true);
+    }, NOTES_DELAY_MS).unref();
+  }
+
+  async #pump(flushNotes: boolean): Promise<void> {
     // After I/O of this turn: requests that arrived together are decided together.
     await new Promise(setImmediate);
-    while (this.#queue.length > 0 || this.#notes.length > 0) {
-      if (this.#queue.length === 0) await this.#writeNotes();
-      else await this.#writeBatch();
+    for (;;) {
+      if (this.#queue.length > 0) await this.#writeBatch();
+      else if (flushNotes && this.#notes.length > 0) await this.#writeNotes();
+      else break;
     }
     this.#pumping = undefined;
+    this.#scheduleNotes();
   }
 
   async #writeBatch(): Promise<void> {
@@ -198,7 +205,7 @@ export class Writer {
       } catch (error) {
         if (!isBusy(error)) throw error;
         const now_ms = this.#clock.elapsed_ms();
-        const current = this.statements.dataVersion();
+        const current = this.#committedVersion();
         if (current !== version) moved_ms = now_ms;
         version = current;
         if (now_ms - moved_ms > stuck_ms || now_ms - started_ms > wait_ms_max) throw error;
@@ -209,6 +216,16 @@ export class Writer {
       this.#catchUp();
     } catch (error) {
       this.#rollback();
+      throw error;
+    }
+  }
+
+  /** Changes while others commit. Unknown while another process is recovering the file after a crash. */
+  #committedVersion(): number | undefined {
+    try {
+      return this.statements.dataVersion();
+    } catch (error) {
+      if (isBusy(error)) return undefined;
       throw error;
     }
   }
