@@ -1,0 +1,57 @@
+import type { JsonObject } from '../kernel/json.ts';
+import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../kernel/refusal.ts';
+
+/**
+ * The classes of answers a door tells apart. `refused` is an answer to a good question (a lock is held); `input` is a
+ * question to put right; `store` and `fault` are no answer at all.
+ */
+export type Verdict = 'done' | 'refused' | 'input' | 'store' | 'fault';
+
+const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
+  invalid_input: 'input',
+  unknown_operation: 'input',
+  path_invalid: 'input',
+  path_too_long: 'input',
+  path_outside_repository: 'input',
+  path_is_root: 'input',
+  path_in_git_dir: 'input',
+  path_symlink_loop: 'input',
+  path_unreadable: 'input',
+  logical_key_invalid: 'input',
+  too_large: 'input',
+  database_unavailable: 'store',
+  store_damaged: 'store',
+  store_moved: 'store',
+  store_unsupported: 'store',
+  disk_full: 'store',
+  upgrade_required: 'store',
+  internal_error: 'fault',
+};
+
+export function verdictOf(answer: JsonObject): Verdict {
+  if (answer.success !== false) return 'done';
+  const { error } = answer;
+  if (typeof error !== 'string' || !Object.hasOwn(VERDICTS, error)) return 'refused';
+  return VERDICTS[error as RefusalCode] ?? 'refused';
+}
+
+/** 3 is kept for "waiting for a person". */
+export const EXIT_CODES: Record<Verdict, number> = { done: 0, refused: 1, input: 2, store: 4, fault: 1 };
+
+export const HTTP_STATUS: Record<Verdict, number> = {
+  done: 200,
+  refused: 200,
+  input: 422,
+  store: 503,
+  fault: 500,
+};
+
+/** What was thrown where no coordinator could turn it into an answer, such as while opening the store. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof StoreFailure) return error.refusal;
+  return refuse('internal_error', error instanceof Error ? error.message : String(error));
+}
+
+export function invalid(field: string, expected: string): Refusal {
+  return refuse('invalid_input', `${field}: expected ${expected}`, { field, expected });
+}

@@ -1,0 +1,138 @@
+import { userInfo } from 'node:os';
+import { type Command, Option } from 'commander';
+import { type Coxswain, open } from '../../index.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { Actor } from '../../ledger/log.ts';
+import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
+import { type Checked, checkIdentity, checkName, environmentIdentity } from '../identity.ts';
+import { print, type Terminal } from './terminal.ts';
+
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly store?: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly agentType?: string;
+  readonly session?: string;
+}
+
+const STORE_OPTIONS: readonly [string, string][] = [
+  ['--json', 'Print exactly one JSON object.'],
+  [
+    '--store <url>',
+    'sqlite:PATH, postgres://… or memory: (default: COX_STORE, else SQLite beside the repository)',
+  ],
+  ['--project <name>', 'The tenant inside the store (default: COX_PROJECT, else "default")'],
+];
+
+const IDENTITY_OPTIONS: readonly [string, string][] = [
+  ['--agent <id>', 'Who acts (default: AGENT_ID, else cli-<your user name>)'],
+  ['--agent-type <type>', 'What kind of agent (default: AGENT_TYPE, else cli)'],
+  ['--session <id>', 'Which of its sessions (default: SESSION_ID, else one per agent)'],
+];
+
+export function declareCommon(command: Command, which: 'store' | 'identity'): void {
+  const options = which === 'store' ? STORE_OPTIONS : [...STORE_OPTIONS, ...IDENTITY_OPTIONS];
+  for (const [flags, description] of options)
+    command.addOption(new Option(flags, description).helpGroup('Common options:'));
+}
+
+/**
+ * A person's invocations belong together: the same agent and session each time, or extending a lock from the next
+ * command would be another session taking it over.
+ */
+export function cliIdentity(
+  options: CommonOptions,
+  env: NodeJS.ProcessEnv,
+): { ok: true; actor: Actor } | { ok: false; refusal: Refusal } {
+  const named = claimedIdentity(options, env);
+  if (!named.ok) return named;
+  const { agent_id = `cli-${userName()}`, agent_type = 'cli' } = named.identity;
+  const session_id =
+    named.identity.session_id ?? (agent_id.startsWith('cli-') ? agent_id : `cli-${agent_id}`);
+  return {
+    ok: true,
+    actor: { agent_id, agent_type, session_id: session_id.slice(0, limits.agent_id_chars_max) },
+  };
+}
+
+export function claimedIdentity(options: CommonOptions, env: NodeJS.ProcessEnv): Checked {
+  const inherited = environmentIdentity(env);
+  return checkIdentity({
+    agent_id: options.agent ?? inherited.agent_id,
+    agent_type: options.agentType ?? inherited.agent_type,
+    session_id: options.session ?? inherited.session_id,
+  });
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+export interface Place {
+  readonly store: string | undefined;
+  readonly project: string;
+  readonly cwd: string;
+}
+
+/** Which store and which project in it, from the flags or else the environment. */
+export function placeOf(
+  options: CommonOptions,
+  terminal: Terminal,
+): { ok: true; place: Place } | { ok: false; refusal: Refusal } {
+  const project = checkName('project', options.project ?? (terminal.env.COX_PROJECT || 'default'));
+  if (typeof project !== 'string') return { ok: false, refusal: project };
+  const store = options.store ?? (terminal.env.COX_STORE || undefined);
+  return { ok: true, place: { store, project, cwd: terminal.cwd } };
+}
+
+/** Opens, uses and closes the store; what keeps it from opening is an answer like any other. */
+export async function withStore(
+  options: CommonOptions,
+  terminal: Terminal,
+  use: (coxswain: Coxswain) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const chosen = placeOf(options, terminal);
+  if (!chosen.ok) return chosen.refusal;
+  try {
+    const coxswain = await open(chosen.place);
+    try {
+      return await use(coxswain);
+    } finally {
+      await coxswain.close();
+    }
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** What the chosen command ended with. */
+export interface Result {
+  code: number;
+}
+
+export async function conclude(
+  terminal: Terminal,
+  answer: JsonObject,
+  options: CommonOptions,
+  result: Result,
+): Promise<void> {
+  result.code = EXIT_CODES[verdictOf(answer)];
+  await print(terminal, answer, { json: options.json, now_ms: systemClock.now_ms() });
+}
+
+/** Common options may stand before the group or after the verb; the nearer one counts. */
+export function mergedOptions<T = CommonOptions>(command: Command): T {
+  const chain: Record<string, unknown>[] = [];
+  for (let current: Command | null = command; current !== null; current = current.parent)
+    chain.unshift(current.opts());
+  return Object.assign({}, ...chain) as T;
+}

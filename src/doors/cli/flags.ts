@@ -1,0 +1,131 @@
+import { type Command, Option } from 'commander';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { AnyOperation } from '../../operation.ts';
+import { invalid } from '../answer.ts';
+import { refuseDepth } from '../depth.ts';
+
+type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** The fields of an operation's input, as a command line can give them. */
+export function fieldsOf(schema: JsonObject): Field[] {
+  const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
+  const required = new Set(schema.required as string[] | undefined);
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    kind: kindOf(property),
+    // With a default it may be left out, whatever the list says.
+    required: required.has(name) && property.default === undefined,
+    description: describe(property),
+  }));
+}
+
+function kindOf(property: JsonObject): Kind {
+  switch (property.type) {
+    case 'string':
+      return 'text';
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return (property.items as JsonObject | undefined)?.type === 'string' ? 'list' : 'json';
+    default:
+      return 'json';
+  }
+}
+
+function describe(property: JsonObject): string {
+  const description = typeof property.description === 'string' ? property.description : '';
+  const standard = property.default;
+  const shown =
+    standard === undefined || (Array.isArray(standard) && standard.length === 0) ? '' : String(standard);
+  return shown === '' ? description : `${description} (default ${shown})`.trim();
+}
+
+const PLACEHOLDERS: Record<Kind, string> = {
+  text: ' <text>',
+  number: ' <number>',
+  boolean: '',
+  list: ' <text...>',
+  json: ' <json>',
+};
+
+/**
+ * Declares a command's arguments and flags. All of them are optional for commander: what is missing or wrong is said
+ * by the operation's own schema, so that every door refuses in the same words.
+ */
+export function declareFields(command: Command, operation: AnyOperation, fields: readonly Field[]): void {
+  const positional = operation.positional ?? [];
+  const usage: string[] = [];
+  for (const name of positional) {
+    const field = fields.find((candidate) => candidate.name === name);
+    if (field === undefined) throw new Error(`${operation.name} has no field ${name}`);
+    const word = field.kind === 'list' ? `${name}...` : name;
+    command.argument(`[${word}]`, field.description);
+    usage.push(field.required ? `<${word}>` : `[${word}]`);
+  }
+  for (const field of fields) {
+    if (positional.includes(field.name)) continue;
+    const flag = flagName(field.name);
+    const option = new Option(`--${flag}${PLACEHOLDERS[field.kind]}`, field.description);
+    command.addOption(option);
+    if (field.kind === 'boolean') command.addOption(new Option(`--no-${flag}`, 'The opposite.'));
+    if (field.required)
+      usage.push(field.kind === 'boolean' ? `--[no-]${flag}` : `--${flag}${PLACEHOLDERS[field.kind]}`);
+  }
+  command.usage([...usage, '[options]'].join(' '));
+}
+
+function flagName(field: string): string {
+  return field.replaceAll('_', '-');
+}
+
+/** From words to the operation's input. What can't be read stays text, for the schema to refuse by its name. */
+export function readFields(
+  operation: AnyOperation,
+  fields: readonly Field[],
+  args: readonly unknown[],
+  options: Readonly<Record<string, unknown>>,
+): { ok: true; input: JsonObject } | { ok: false; refusal: Refusal } {
+  const positional = operation.positional ?? [];
+  const input: JsonObject = {};
+  for (const field of fields) {
+    const place = positional.indexOf(field.name);
+    const given = place === -1 ? options[attributeName(field.name)] : args[place];
+    if (given === undefined || (field.kind === 'list' && place !== -1 && (given as string[]).length === 0))
+      continue;
+    const value = readValue(field, given as string | string[] | boolean);
+    if (value === undefined)
+      return { ok: false, refusal: invalid(field.name, `JSON text, such as '{"a":1}'`) };
+    input[field.name] = value;
+  }
+  const refusal = refuseDepth(input);
+  return refusal === undefined ? { ok: true, input } : { ok: false, refusal };
+}
+
+function attributeName(field: string): string {
+  return new Option(`--${flagName(field)}`).attributeName();
+}
+
+function readValue(field: Field, given: string | string[] | boolean): Json | undefined {
+  if (typeof given !== 'string') return given;
+  if (field.kind === 'number') {
+    const number = Number(given);
+    return given.trim() === '' || !Number.isFinite(number) ? given : number;
+  }
+  if (field.kind !== 'json') return given;
+  try {
+    return JSON.parse(given) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { CommanderError } from 'commander';
+import { systemClock } from '../../kernel/clock.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { operations } from '../../operations/index.ts';
+import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
+import { nearest } from '../nearest.ts';
+import type { Result } from './common.ts';
+import { buildProgram } from './program.ts';
+import { SERVICES } from './services.ts';
+import { print, processTerminal, type Terminal } from './terminal.ts';
+
+/** `argv` is without node and script. Answers the exit code. */
+export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
+  const result: Result = { code: 0 };
+  const written: string[] = [];
+  const help: string[] = [];
+  const program = buildProgram(terminal, result, {
+    writeOut: (text) => written.push(text),
+    writeErr: (text) => help.push(text),
+    getOutHelpWidth: () => Math.min(terminal.columns, 120),
+    getErrHelpWidth: () => Math.min(terminal.columns, 120),
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return result.code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) {
+      // Most likely the answer could not be written, so it is not tried there again.
+      await terminal.err(`cox: ${refusalOf(error).message}\n`).catch(() => {});
+      return EXIT_CODES.fault;
+    }
+    if (error.exitCode === 0) {
+      await terminal.out(written.join(''));
+      return 0;
+    }
+    if (error.code === 'commander.help' && !wantsJson(argv)) {
+      await terminal.err(help.join(''));
+      return 2;
+    }
+    return await conclude(terminal, argv, usageRefusal(error, argv));
+  }
+}
+
+async function conclude(terminal: Terminal, argv: readonly string[], refusal: Refusal): Promise<number> {
+  await print(terminal, refusal, { json: wantsJson(argv), now_ms: systemClock.now_ms() });
+  return EXIT_CODES[verdictOf(refusal)];
+}
+
+/** After a usage error the parser's own idea of the flags is not to be had. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+}
+
+function usageRefusal(error: CommanderError, argv: readonly string[]): Refusal {
+  const said = error.message
+    .replace(/^error: /, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (error.code === 'commander.help')
+    return refuse('unknown_operation', 'The command is incomplete; see --help.');
+  if (error.code !== 'commander.unknownCommand') {
+    const flag = /--[\w-]+/.exec(said)?.[0];
+    const field = flag === undefined ? 'arguments' : flag.slice(2).replaceAll('-', '_');
+    return refuse('invalid_input', `${said}; see --help.`, { field });
+  }
+  const unknown = /'(.*)'/.exec(said)?.[1] ?? '';
+  const commands = operations.map(({ group, verb }) => `cox ${group} ${verb}`);
+  // Who knows the tools' names gets the command of that name.
+  const meant = operations.find(({ name }) => name === unknown.replaceAll('-', '_'));
+  const typed = `cox ${argv
+    .filter((word) => !word.startsWith('-'))
+    .slice(0, 2)
+    .join(' ')}`;
+  const near =
+    meant === undefined
+      ? nearest(typed, [...commands, ...SERVICES.map((name) => `cox ${name}`)])
+      : [`cox ${meant.group} ${meant.verb}`];
+  const hint = near.length === 0 ? '' : ` Did you mean: ${near.join(', ')}?`;
+  return refuse('unknown_operation', `There is no command ${JSON.stringify(unknown)}.${hint}`, {
+    field: 'command',
+  });
+}

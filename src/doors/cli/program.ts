@@ -1,0 +1,87 @@
+import { Command, type OutputConfiguration } from 'commander';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { AnyOperation } from '../../operation.ts';
+import { operations } from '../../operations/index.ts';
+import { version } from '../about.ts';
+import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
+import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
+import { declareServices } from './services.ts';
+import type { Terminal } from './terminal.ts';
+
+const EXAMPLES = `
+Try:
+  cox lock acquire src/app.ts --reason "rename the router"
+  cox lock check
+  cox work submit test "run the browser tests" --priority 2
+  cox work get --json
+
+Exit codes: 0 done, 1 refused, 2 usage or invalid input, 4 store unreachable.`;
+
+export function buildProgram(terminal: Terminal, result: Result, output: OutputConfiguration): Command {
+  const program = new Command('cox')
+    .description(
+      'Coordinates AI coding agents on one codebase: locks, a work queue, and a log that explains everything.',
+    )
+    .version(version(), '-V, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Show help.')
+    .helpCommand('help [command]', 'Show help for a command.')
+    .addHelpText('after', EXAMPLES)
+    // A flag's value may look like another flag; only the command it belongs to reads it.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: () => {}, ...output });
+  declareCommon(program, 'identity');
+  declareOperations(program, terminal, result);
+  declareServices(program, terminal, result);
+  return program;
+}
+
+/** Groups and verbs come from the declarations; a verb's flags are added once it is chosen, for they need its schema. */
+function declareOperations(program: Command, terminal: Terminal, result: Result): void {
+  for (const group of new Set(operations.map((operation) => operation.group))) {
+    const members = operations.filter((operation) => operation.group === group);
+    const command = program
+      .command(group)
+      .description(members.map(({ verb }) => verb).join(', '))
+      .usage('<verb> [options]');
+    declareCommon(command, 'identity');
+    const declared = new Map<Command, (schema: JsonObject) => void>();
+    for (const operation of members) {
+      const verb = command.command(operation.verb).summary(operation.summary).description(operation.summary);
+      verb.addHelpText(
+        'after',
+        `\nExamples:\n${operation.examples.map((example) => `  ${example}`).join('\n')}`,
+      );
+      declared.set(verb, (schema) => {
+        const fields = fieldsOf(schema);
+        declareFields(verb, operation, fields);
+        declareCommon(verb, 'identity');
+        verb.action(() => runOperation(operation, fields, verb, terminal, result));
+      });
+    }
+    command.hook('preSubcommand', async (_group, verb) => {
+      const operation = members.find((member) => member.verb === verb.name());
+      if (operation !== undefined) declared.get(verb)?.((await operation.input()).json);
+    });
+  }
+}
+
+async function runOperation(
+  operation: AnyOperation,
+  fields: readonly Field[],
+  command: Command,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const options = mergedOptions(command);
+  const read = readFields(operation, fields, command.processedArgs, command.opts());
+  const who = cliIdentity(options, terminal.env);
+  let answer: JsonObject;
+  if (!who.ok) answer = who.refusal;
+  else if (!read.ok) answer = read.refusal;
+  else
+    answer = await withStore(options, terminal, (coxswain) =>
+      coxswain.connect(who.actor).perform(operation, read.input),
+    );
+  await conclude(terminal, answer, options, result);
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
+import type { ServeOptions } from './serve.ts';
+import type { McpOptions } from './stdio.ts';
+import type { Terminal } from './terminal.ts';
+
+export const SERVICES = ['status', 'replay', 'serve', 'mcp'] as const;
+
+/** The commands that are no operation: each is loaded only when asked for. */
+export function declareServices(program: Command, terminal: Terminal, result: Result): void {
+  const [status, replay, serve, mcp] = SERVICES.map((name) => program.command(name));
+  status
+    ?.description('The store, who holds what, and how much work there is.')
+    .addHelpText('after', examples('cox status', 'cox status --json'))
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions(command);
+      const { describeStatus } = await import('./status.ts');
+      await conclude(terminal, await describeStatus(options, terminal), options, result);
+    });
+  replay
+    ?.description('Rebuild the state from the log and compare it with the live state; or show a past moment.')
+    .option('--at <time>', 'Show the state at that moment, such as 2026-03-01T12:00:00Z.')
+    .addHelpText('after', examples('cox replay', 'cox replay --at 2026-03-01T12:00:00Z --json'))
+    .action(async ({ at }: { at?: string }, command: Command) => {
+      const options = mergedOptions(command);
+      const { replayLog } = await import('./replay.ts');
+      await conclude(terminal, await replayLog(options, at, terminal), options, result);
+    });
+  serve
+    ?.description('Serve the HTTP API on this machine.')
+    .option('--host <host>', 'Where to listen (default: API_HOST, else 127.0.0.1)')
+    .option('--port <port>', 'The port, 0 for a free one (default: API_PORT, else 8081)')
+    .addHelpText('after', examples('cox serve', 'cox serve --port 0 --store sqlite:shared.db'))
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions<ServeOptions>(command);
+      const { serve: run } = await import('./serve.ts');
+      const refusal = await run(options, terminal);
+      if (refusal !== undefined) await conclude(terminal, refusal, options, result);
+    });
+  mcp
+    ?.description('Serve MCP over stdio to one agent client.')
+    .option('--tools <set>', 'standard, all, or groups such as lock,work (default: standard)')
+    .addHelpText('after', examples('claude mcp add coxswain -- cox mcp', 'cox mcp --tools all'))
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions<McpOptions>(command);
+      const { serveStdio } = await import('./stdio.ts');
+      const refusal = await serveStdio(options, terminal);
+      // Stdout belongs to the protocol, whatever --json says.
+      if (refusal !== undefined) await conclude(terminal, refusal, { json: false }, result);
+    });
+  for (const command of [status, mcp]) if (command !== undefined) declareCommon(command, 'identity');
+  for (const command of [replay, serve]) if (command !== undefined) declareCommon(command, 'store');
+}
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}

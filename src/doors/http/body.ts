@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import { invalid } from '../answer.ts';
+import { refuseDepth } from '../depth.ts';
+
+export const BODY_BYTES_MAX = 1_000_000;
+
+export type Body =
+  | { readonly kind: 'object'; readonly value: JsonObject }
+  | { readonly kind: 'malformed'; readonly refusal: Refusal }
+  | { readonly kind: 'too_large' }
+  /** The client went away: nobody is left to answer. */
+  | { readonly kind: 'gone' };
+
+const TOO_LARGE: Body = { kind: 'too_large' };
+const GONE: Body = { kind: 'gone' };
+
+/** A client that is still sending when the connection closes never sees the answer, so some more is read and dropped. */
+const DISCARDED_BYTES_MAX = 10_000_000;
+
+export function readBody(request: IncomingMessage): Promise<Body> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+      else if (bytes > DISCARDED_BYTES_MAX) resolve(TOO_LARGE);
+      else chunks.length = 0;
+    });
+    request.on('end', () => {
+      if (bytes > BODY_BYTES_MAX) resolve(TOO_LARGE);
+      else resolve(parseBody(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    });
+    // After `end` these change nothing: a promise resolves once.
+    request.on('error', () => resolve(GONE));
+    request.on('close', () => resolve(GONE));
+  });
+}
+
+/** For answers that don't depend on the body: takes it off the wire without keeping it. */
+export function dropBody(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARDED_BYTES_MAX) resolve();
+    });
+    for (const event of ['end', 'error', 'close']) request.on(event, () => resolve());
+  });
+}
+
+function parseBody(bytes: Buffer = Buffer.alloc(0)): Body {
+  if (bytes.length === 0) return { kind: 'object', value: {} };
+  if (!isUtf8(bytes)) return malformed('UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return malformed('JSON');
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return malformed('a JSON object');
+  const refusal = refuseDepth(value, bytes.length);
+  if (refusal !== undefined) return { kind: 'malformed', refusal };
+  return { kind: 'object', value: value as JsonObject };
+}
+
+function malformed(expected: string): Body {
+  return { kind: 'malformed', refusal: invalid('body', expected) };
+}

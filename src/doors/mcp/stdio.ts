@@ -1,0 +1,132 @@
+import { PassThrough } from 'node:stream';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Connection } from '../../coordinator.ts';
+import { type Coxswain, open } from '../../index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Actor } from '../../ledger/log.ts';
+import type { AnyOperation } from '../../operation.ts';
+import { refusalOf } from '../answer.ts';
+import { createMcpServer, offerTools } from './server.ts';
+
+export interface McpService {
+  readonly tools: readonly AnyOperation[];
+  /** What was configured; the rest is made up, differently for every process. */
+  readonly identity: Partial<Actor>;
+  readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
+  readonly stop: Promise<void>;
+  log(text: string): void;
+}
+
+const DRAIN_MS_MAX = 5_000;
+
+/** MCP over this process's stdin and stdout, for the one client at the other end. */
+export async function serveMcp(service: McpService): Promise<void> {
+  const client = new McpClient(service);
+  const offered = await offerTools(service.tools);
+  const input = new PassThrough();
+  const transport = new StdioServerTransport(input);
+  serveStdio(() => createMcpServer(offered, (...call) => client.perform(...call)), {
+    transport,
+    onerror: (error) => service.log(error.message),
+  });
+  const closed = new Promise<void>((resolve) => {
+    const inner = transport.onclose;
+    transport.onclose = () => {
+      inner?.();
+      resolve();
+    };
+  });
+  const answered = watchAnswers(transport);
+  process.stdin.pipe(input, { end: false });
+  // Opened ahead, so that the first call need not wait; a store that is not there yet is tried again by each call.
+  client.open().catch((error: unknown) => service.log(refusalOf(error).message));
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once('end', resolve);
+    process.stdin.once('error', () => resolve());
+  });
+  await Promise.race([ended, service.stop, closed]);
+  // The transport drops what is under way when its input ends; whoever pipes a script into us wants the answers.
+  await answered(DRAIN_MS_MAX);
+  await transport.close();
+  process.stdin.unpipe(input);
+  process.stdin.destroy();
+  await client.close();
+}
+
+/** Counts requests in and answers out at the wire. */
+function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Promise<void> {
+  const open = new Set<unknown>();
+  let idle = () => {};
+  const receive = transport.onmessage;
+  transport.onmessage = (message) => {
+    if ('id' in message && 'method' in message) open.add(message.id);
+    if ('method' in message && message.method === 'notifications/cancelled')
+      open.delete(message.params?.requestId);
+    receive?.(message);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    await send(message);
+    if ('id' in message && !('method' in message)) open.delete(message.id);
+    if (open.size === 0) idle();
+  };
+  return (limit_ms) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, limit_ms);
+      idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      // What was piped in last is delivered on a later turn of the loop.
+      setImmediate(() => {
+        if (open.size === 0) idle();
+      });
+    });
+}
+
+/** One client, one identity, one connection; the store behind it may come later. */
+class McpClient {
+  readonly #service: McpService;
+  #opening: Promise<Coxswain> | undefined;
+  #connection: Connection | undefined;
+
+  constructor(service: McpService) {
+    this.#service = service;
+  }
+
+  open(): Promise<Coxswain> {
+    this.#opening ??= open(this.#service.place).catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async perform(
+    operation: AnyOperation,
+    input: unknown,
+    clientName: string | undefined,
+  ): Promise<JsonObject> {
+    try {
+      this.#connection ??= this.#connect(await this.open(), clientName);
+      return await this.#connection.perform(operation, input);
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  #connect(coxswain: Coxswain, clientName: string | undefined): Connection {
+    // Two first calls at once wait for the same store; the second finds the connection of the first.
+    const name = clientName
+      ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+      .trim()
+      .slice(0, limits.agent_id_chars_max);
+    return this.#connection ?? coxswain.connect({ agent_type: name || 'mcp', ...this.#service.identity });
+  }
+
+  async close(): Promise<void> {
+    const coxswain = await this.#opening?.catch(() => undefined);
+    await coxswain?.close();
+  }
+}

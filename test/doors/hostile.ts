@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { operations } from '../../src/operations/index.ts';
+
+const task_id = '0192a000-0000-7000-8000-000000000001';
+
+/** An input that each operation takes; every hostile one is this with a single thing wrong. */
+export const soundInputs: Readonly<Record<string, JsonObject>> = {
+  acquire_lock: { file_path: 'src/a.ts' },
+  release_lock: { file_path: 'src/a.ts' },
+  check_locks: {},
+  submit_work: { task_type: 't', task_description: 'd' },
+  get_work: {},
+  complete_work: { task_id, success: true },
+  renew_work: { task_id },
+  show_work: { task_id },
+  list_work: {},
+  cancel_work: { task_id },
+  reprioritise_work: { task_id, priority: 1 },
+  retry_work: { task_id },
+  submit_work_batch: { tasks: [{ task_type: 't', task_description: 'd' }] },
+  get_work_batch: {},
+  complete_work_batch: { items: [{ task_id, success: true }] },
+};
+
+export interface Hostile {
+  readonly operation: string;
+  readonly input: JsonObject;
+  /** The field that the refusal has to name. */
+  readonly field: string;
+  /** What the schema wants there. */
+  readonly type?: string | undefined;
+}
+
+const scalars = {
+  text: fc.string({ maxLength: 40 }),
+  number: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  boolean: fc.boolean(),
+  none: fc.constant(null),
+};
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+/** JSON that no store could keep or give back unchanged. */
+const unstorable = fc.oneof(
+  fc.constantFrom<unknown>('a\0b', '\ud800', { 'k\0': 1 }, [['\udfff']], JSON.parse('{"__proto__":{"a":1}}')),
+  fc.integer({ min: 33, max: 3000 }).map(nested),
+  fc.constant('x'.repeat(200_001)),
+);
+
+/** Values that a schema can't accept, derived from the schema itself. */
+function poison(property: JsonObject): fc.Arbitrary<unknown> {
+  const { text, number, boolean, none } = scalars;
+  const structure = fc.oneof(fc.array(fc.jsonValue(), { maxLength: 3 }), fc.dictionary(text, fc.jsonValue()));
+  const objects = fc.dictionary(fc.string({ minLength: 1, maxLength: 5 }), fc.jsonValue(), { minKeys: 1 });
+  switch (property.type) {
+    case 'string': {
+      const wrong: fc.Arbitrary<unknown>[] = [
+        number,
+        boolean,
+        none,
+        structure,
+        fc.constantFrom('a\0b', '\ud800'),
+      ];
+      if (typeof property.maxLength === 'number') wrong.push(fc.constant('x'.repeat(property.maxLength + 1)));
+      if (typeof property.format === 'string') wrong.push(text);
+      if (typeof property.pattern === 'string') wrong.push(fc.constantFrom('', 'a b', '-- x', 'a/b', 'ü'));
+      return fc.oneof(...wrong);
+    }
+    case 'integer':
+    case 'number': {
+      const wrong: fc.Arbitrary<unknown>[] = [text, boolean, none, structure];
+      if (typeof property.minimum === 'number')
+        wrong.push(fc.integer({ max: Math.ceil(property.minimum) - 1 }));
+      if (typeof property.maximum === 'number') wrong.push(fc.constantFrom(property.maximum * 2, 1e300));
+      if (property.type === 'integer') wrong.push(fc.constant(1.5));
+      return fc.oneof(...wrong);
+    }
+    case 'boolean':
+      return fc.oneof(text, number, none, structure);
+    case 'array': {
+      const inner = poison(property.items as JsonObject).map((item) => [item]);
+      return fc.oneof(text, number, boolean, none, objects, inner);
+    }
+    case 'object':
+      return fc.oneof(text, number, boolean, none, fc.constant([]), objects);
+    default:
+      return unstorable;
+  }
+}
+
+const hostileNames = fc.oneof(
+  fc.constantFrom('constructor', 'toString', 'hasOwnProperty', 'agent', 'Success', ' '),
+  fc.string({ minLength: 1, maxLength: 30 }),
+);
+
+async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrary<Hostile>> {
+  const base = soundInputs[name] ?? {};
+  const properties = schema.properties as Record<string, JsonObject>;
+  const wrongValue = fc.constantFrom(...Object.keys(properties)).chain((field) =>
+    poison(properties[field] ?? {}).map((value) => ({
+      operation: name,
+      field,
+      type: properties[field]?.type as string | undefined,
+      input: { ...base, [field]: value } as JsonObject,
+    })),
+  );
+  const reserved = new Set([...Object.keys(properties), 'agent_id', 'agent_type', 'session_id']);
+  const unknownField = fc
+    .tuple(
+      hostileNames.filter((field) => !reserved.has(field)),
+      fc.jsonValue(),
+    )
+    .map(([field, value]) => {
+      const input = { ...base };
+      Object.defineProperty(input, field, { value, enumerable: true });
+      return { operation: name, field: '', input };
+    });
+  const missing = ((schema.required ?? []) as string[]).map((field) => {
+    const { [field]: _, ...input } = base;
+    return fc.constant({ operation: name, field, type: 'missing', input });
+  });
+  return fc.oneof({ weight: 8, arbitrary: wrongValue }, { weight: 2, arbitrary: unknownField }, ...missing);
+}
+
+export async function hostileInputs(): Promise<fc.Arbitrary<Hostile>> {
+  const each = operations.map(async ({ name, input }) => hostileFor(name, (await input()).json));
+  return fc.oneof(...(await Promise.all(each)));
+}
+
+/** Why an answer is not what a hostile input deserves; nothing if it is. */
+export function complaint(answer: JsonObject, { field }: Hostile): string | undefined {
+  const code = String(answer.error);
+  if (answer.success !== false) return 'it was accepted';
+  if (!/^(invalid_input|path_\w+|logical_key_invalid|too_large)$/.test(code)) return `the code is ${code}`;
+  if (typeof answer.field !== 'string' || !answer.field.startsWith(field))
+    return `it names ${String(answer.field)}`;
+  if (typeof answer.message !== 'string' || typeof answer.remedy !== 'string')
+    return 'no message or no remedy';
+  return undefined;
+}

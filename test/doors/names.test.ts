@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EXIT_CODES, HTTP_STATUS, verdictOf } from '../../src/doors/answer.ts';
+import { type RefusalCode, refuse } from '../../src/kernel/refusal.ts';
+import { operations } from '../../src/operations/index.ts';
+
+/** What other programs are written against. A change here breaks them: add, never rename. */
+test('names: operations, routes and commands', () => {
+  assert.deepEqual(
+    operations.map(
+      ({ name, route, group, verb }) => `${name} ${route.method} ${route.path} cox ${group} ${verb}`,
+    ),
+    [
+      'acquire_lock POST /locks/acquire cox lock acquire',
+      'release_lock POST /locks/release cox lock release',
+      'check_locks POST /locks/check cox lock check',
+      'submit_work POST /work/submit cox work submit',
+      'get_work POST /work/claim cox work get',
+      'complete_work POST /work/complete cox work complete',
+      'renew_work POST /work/renew cox work renew',
+      'show_work POST /work/show cox work show',
+      'list_work POST /work/list cox work list',
+      'cancel_work POST /work/cancel cox work cancel',
+      'reprioritise_work POST /work/reprioritise cox work reprioritise',
+      'retry_work POST /work/retry cox work retry',
+      'submit_work_batch POST /work/submit-batch cox work submit-batch',
+      'get_work_batch POST /work/claim-batch cox work get-batch',
+      'complete_work_batch POST /work/complete-batch cox work complete-batch',
+    ],
+  );
+});
+
+test('names: fields of every input', async () => {
+  const fields: Record<string, string> = {};
+  for (const operation of operations) {
+    const { properties = {}, required = [] } = (await operation.input()).json;
+    const needed = new Set(required as string[]);
+    fields[operation.name] = Object.keys(properties as object)
+      .map((field) => (needed.has(field) ? field : `${field}?`))
+      .join(' ');
+  }
+  assert.deepEqual(fields, {
+    acquire_lock: 'file_path reason? ttl_minutes? fencing_token? operation_id?',
+    release_lock: 'file_path fencing_token? operation_id?',
+    check_locks: 'file_paths?',
+    submit_work:
+      'task_type task_description input_data? priority? files? not_before? max_attempts? idempotency_key? depends_on? operation_id?',
+    get_work: 'task_types? lease_minutes? operation_id?',
+    complete_work: 'task_id success result? error_message? fencing_token? operation_id?',
+    renew_work: 'task_id lease_minutes? fencing_token? operation_id?',
+    show_work: 'task_id',
+    list_work: 'limit?',
+    cancel_work: 'task_id reason? operation_id?',
+    reprioritise_work: 'task_id priority operation_id?',
+    retry_work: 'task_id operation_id?',
+    submit_work_batch: 'tasks operation_id?',
+    get_work_batch: 'task_types? lease_minutes? count? operation_id?',
+    complete_work_batch: 'items operation_id?',
+  });
+});
+
+/** The compiler sees to it that none is missing. Code, the field it travels under, the exit code of the command, the HTTP status. */
+const CODES: Record<RefusalCode, string> = {
+  invalid_input: 'error 2 422',
+  unknown_operation: 'error 2 422',
+  path_invalid: 'error 2 422',
+  path_too_long: 'error 2 422',
+  path_outside_repository: 'error 2 422',
+  path_is_root: 'error 2 422',
+  path_in_git_dir: 'error 2 422',
+  path_symlink_loop: 'error 2 422',
+  path_unreadable: 'error 2 422',
+  logical_key_invalid: 'error 2 422',
+  operation_id_reused: 'error 1 200',
+  too_large: 'error 2 422',
+  blocked: 'action 1 200',
+  not_held: 'error 1 200',
+  not_holder: 'error 1 200',
+  superseded: 'error 1 200',
+  no_tasks_available: 'reason 1 200',
+  unknown_task: 'error 1 200',
+  unknown_dependency: 'error 1 200',
+  dependency_cycle: 'error 1 200',
+  dependency_failed: 'error 1 200',
+  lease_expired: 'error 1 200',
+  wrong_status: 'error 1 200',
+  database_unavailable: 'error 4 503',
+  store_damaged: 'error 4 503',
+  store_moved: 'error 4 503',
+  store_unsupported: 'error 4 503',
+  disk_full: 'error 4 503',
+  upgrade_required: 'error 4 503',
+  internal_error: 'error 1 500',
+};
+
+test('names: refusal codes, and what each door makes of them', () => {
+  for (const [code, expected] of Object.entries(CODES)) {
+    const refusal = refuse(code as RefusalCode, 'message');
+    const carrier = ['error', 'action', 'reason'].find((field) => refusal[field] === code);
+    const verdict = verdictOf(refusal);
+    assert.equal(`${carrier} ${EXIT_CODES[verdict]} ${HTTP_STATUS[verdict]}`, expected, code);
+  }
+  assert.equal(EXIT_CODES[verdictOf({ success: true })], 0);
+  assert.equal(EXIT_CODES[verdictOf({ success: false, results: [] })], 1);
+});
