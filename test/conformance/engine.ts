@@ -71,13 +71,3 @@ export function agent(coxswain: Coxswain, agent_id: string, session_id = `sessio
     return connection.perform(operation, input);
   };
 }
-
-/** Waits until a condition holds, looking again every few milliseconds; fails after ten seconds. */
-export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (let tries = 0; tries < 1000; tries += 1) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the condition did not come true within ten seconds');
-}

@@ -4,7 +4,7 @@ import { entities } from '../../src/domain/entities.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical, compareWithLive, replay } from '../../src/ledger/replay.ts';
-import { until } from './engine.ts';
+import { until } from '../support/until.ts';
 import type { Scene } from './suite.ts';
 
 export function ledgerCases(scene: Scene): void {
@@ -140,9 +140,13 @@ export function ledgerCases(scene: Scene): void {
       return false;
     })();
     const call = scene.agent('watcher');
+    let awake = false;
+    woken.then(() => {
+      awake = true;
+    });
     await until(async () => {
       await call('acquire_lock', { file_path: 'watched.ts' });
-      return await Promise.race([woken, new Promise<false>((resolve) => setTimeout(resolve, 50, false))]);
+      return awake;
     });
     stop.abort();
     assert.equal(await woken, true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './engine.ts';
+import { until } from '../support/until.ts';
 import type { Scene } from './suite.ts';
 
 const BRIEFLY = 0.02;

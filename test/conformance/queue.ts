@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { type Call, until } from './engine.ts';
+import { until } from '../support/until.ts';
+import type { Call } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 /** Each case has a task type of its own, so that the cases share a queue without sharing tasks. */

@@ -385,7 +385,7 @@ test('[LOCK-9] Windows: drives, back slashes, junctions, short names, trailing d
   assert.equal(key('a', {}, findWorkspace('D:\\', windowsDisk())), 'a');
 });
 
-test('[LOCK-10] containment goes by whole names', () => {
+test('[LOCK-9] containment goes by whole names', () => {
   assert.equal(contains('src', 'src/a.ts'), true);
   assert.equal(contains('src', 'src'), true);
   assert.equal(contains('src', 'src2/a.ts'), false);

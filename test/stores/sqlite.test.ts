@@ -8,7 +8,8 @@ import { type Coxswain, open } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
 import { Statements } from '../../src/stores/sqlite/statements.ts';
-import { agent, until } from '../conformance/engine.ts';
+import { agent } from '../conformance/engine.ts';
+import { until } from '../support/until.ts';
 
 const folders: string[] = [];
 after(() => {
