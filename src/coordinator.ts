@@ -1,3 +1,4 @@
+import { Grants } from './grants.ts';
 import type { Clock } from './kernel/clock.ts';
 import { digest, type Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
@@ -36,7 +37,7 @@ async function loadSchema(operation: AnyOperation): Promise<InputSchema<object>>
 export class Connection {
   readonly actor: Actor;
   readonly #context: CoordinatorContext;
-  readonly #grants = new Map<string, number>();
+  readonly #grants = new Grants();
   #sequence = 0;
 
   constructor(context: CoordinatorContext, actor: Actor) {

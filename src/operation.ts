@@ -1,4 +1,5 @@
 import type { Caller } from './domain/lease.ts';
+import type { Grants } from './grants.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { Refusal } from './kernel/refusal.ts';
@@ -11,7 +12,7 @@ export interface Step {
   readonly project: string;
   readonly ids: Ids;
   /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
-  readonly grants: Map<string, number>;
+  readonly grants: Grants;
   /** The one normal form of a path, or why it has none. */
   path(input: string, field: string): string | Refusal;
   run<A extends JsonObject>(decision: Decision<A>): Promise<Outcome<A>>;

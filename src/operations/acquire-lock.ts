@@ -29,7 +29,7 @@ export const acquireLock: Operation<Input> = {
       decide({ path, caller, ttl_ms: input.ttl_minutes * 60_000, reason: input.reason }),
     );
     const answer = answerOf(outcome);
-    if (!isRefusal(answer)) step.grants.set(`lock/${path}`, answer.fencing_token as number);
+    if (!isRefusal(answer)) step.grants.remember(`lock/${path}`, answer.fencing_token as number);
     return answer;
   },
 };

@@ -21,7 +21,7 @@ export const checkLocks: Operation<Input> = {
     for (const [index, file_path] of (input.file_paths ?? []).entries()) {
       const path = step.path(file_path, `file_paths.${index}`);
       if (typeof path !== 'string') return path;
-      paths = [...(paths ?? []), path];
+      paths = [...new Set(paths).add(path)];
     }
     const { loaded, now_ms } = await step.find(checkLocksNeeds(paths));
     return describe(paths, loaded, now_ms);

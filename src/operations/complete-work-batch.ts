@@ -19,10 +19,12 @@ export const completeWorkBatch: Operation<Input> = {
   examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
   input: async () => (await import('./schemas/work.ts')).completeWorkBatch,
   async handle(input, step) {
-    const answer = answerOf(await step.run(decide(input.items.map((item) => completion(item, step)))));
+    const meant = input.items.map((item) => completion(item, step));
+    const answer = answerOf(await step.run(decide(meant)));
     if (isRefusal(answer) && answer.results === undefined) return answer;
     const results = answer.results as JsonObject[];
-    for (const result of results) if (result.success === true) step.grants.delete(`task/${result.task_id}`);
+    for (const [index, result] of results.entries())
+      if (result.success === true) step.grants.forget(`task/${result.task_id}`, meant[index]?.caller.token);
     if (results.some((result) => result.has_dependents === true)) await releaseDependents(step);
     return answer;
   },

@@ -1,7 +1,7 @@
 import { type Completion, completeWork as decide } from '../domain/queue/complete-work.ts';
 import { settleDue } from '../domain/queue/settle-due.ts';
 import type { Json } from '../kernel/json.ts';
-import { isRefusal } from '../kernel/refusal.ts';
+import { isRefusal, StoreFailure } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 
 export interface CompletionInput {
@@ -27,16 +27,17 @@ export const completeWork: Operation<CompletionInput> = {
   ],
   input: async () => (await import('./schemas/work.ts')).completeWork,
   async handle(input, step) {
-    const answer = answerOf(await step.run(decide(completion(input, step))));
+    const meant = completion(input, step);
+    const answer = answerOf(await step.run(decide(meant)));
     if (isRefusal(answer)) return answer;
-    step.grants.delete(`task/${input.task_id}`);
+    step.grants.forget(`task/${input.task_id}`, meant.caller.token);
     if (answer.has_dependents === true) await releaseDependents(step);
     return answer;
   },
 };
 
 export function completion(input: CompletionInput, step: Step): Completion {
-  const token = input.fencing_token ?? step.grants.get(`task/${input.task_id}`);
+  const token = input.fencing_token ?? step.grants.of(`task/${input.task_id}`);
   return { ...input, result: input.result as Json | undefined, caller: { ...step.caller, token } };
 }
 
@@ -44,8 +45,13 @@ export function completion(input: CompletionInput, step: Step): Completion {
 const ROUNDS_AT_ONCE = 4;
 
 export async function releaseDependents(step: Step): Promise<void> {
-  for (let round = 0; round < ROUNDS_AT_ONCE; round += 1) {
-    const outcome = await step.chore('settle_due', settleDue());
-    if (outcome.status === 'refused') return;
+  try {
+    for (let round = 0; round < ROUNDS_AT_ONCE; round += 1) {
+      const outcome = await step.chore('settle_due', settleDue());
+      if (outcome.status === 'refused') return;
+    }
+  } catch (error) {
+    // The task itself has ended, and that is the answer; what is left to pass on is marked in the store.
+    if (!(error instanceof StoreFailure)) throw error;
   }
 }

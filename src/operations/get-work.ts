@@ -53,6 +53,6 @@ export async function claim(input: ClaimInput, count: number, step: Step): Promi
   }
   if (!isRefusal(answer))
     for (const task of answer.tasks as JsonObject[])
-      step.grants.set(`task/${task.task_id}`, task.fencing_token as number);
+      step.grants.remember(`task/${task.task_id}`, task.fencing_token as number);
   return answer;
 }

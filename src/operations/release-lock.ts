@@ -22,9 +22,9 @@ export const releaseLock: Operation<Input> = {
     const path = step.path(input.file_path, 'file_path');
     if (typeof path !== 'string') return path;
     const granted = `lock/${path}`;
-    const token = input.fencing_token ?? step.grants.get(granted);
+    const token = input.fencing_token ?? step.grants.of(granted);
     const answer = answerOf(await step.run(decide({ path, caller: { ...step.caller, token } })));
-    if (!isRefusal(answer)) step.grants.delete(granted);
+    if (!isRefusal(answer)) step.grants.forget(granted, token);
     return answer;
   },
 };

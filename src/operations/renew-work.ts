@@ -21,9 +21,9 @@ export const renewWork: Operation<Input> = {
   input: async () => (await import('./schemas/work.ts')).renewWork,
   async handle(input, step) {
     const granted = `task/${input.task_id}`;
-    const caller = { ...step.caller, token: input.fencing_token ?? step.grants.get(granted) };
+    const caller = { ...step.caller, token: input.fencing_token ?? step.grants.of(granted) };
     const answer = answerOf(await step.run(decide(input.task_id, caller, input.lease_minutes * 60_000)));
-    if (!isRefusal(answer)) step.grants.set(granted, answer.fencing_token as number);
+    if (!isRefusal(answer)) step.grants.remember(granted, answer.fencing_token as number);
     return answer;
   },
 };

@@ -132,6 +132,20 @@ export function ledgerCases(scene: Scene): void {
     assert.equal((await call('get_work', { task_types: ['too-many'] })).reason, 'no_tasks_available');
   });
 
+  test(`[STORE-1] ${at}: a state that grows too large is refused, and what it was stays`, async () => {
+    const call = scene.agent('heavy');
+    const input = { task_type: 'heavy', task_description: 'x', input_data: 'i'.repeat(190_000) };
+    const task_id = (await call('submit_work', input)).task_id as string;
+    await call('get_work', { task_types: ['heavy'] });
+    const refused = await call('complete_work', { task_id, success: true, result: 'r'.repeat(190_000) });
+    assert.equal(refused.error, 'too_large');
+    assert.equal((await call('show_work', { task_id })).status, 'claimed');
+    assert.equal(
+      (await call('complete_work', { task_id, success: true, result: 'short' })).status,
+      'completed',
+    );
+  });
+
   test(`[STORE-1] ${at}: watch wakes when the log grows`, async () => {
     const { store, project } = scene.coxswain();
     const stop = new AbortController();

@@ -6,6 +6,8 @@ const READONLY = 8;
 const CORRUPT = 11;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
+/** An extended code: pages that should be there are missing. */
+const SHORT_READ = 522;
 
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
@@ -24,6 +26,8 @@ export function storeFailure(error: unknown, path: string): Error {
   const said = error instanceof Error ? error.message : String(error);
   const failure = (code: ConstructorParameters<typeof StoreFailure>[0], message: string) =>
     new StoreFailure(code, `${message} (${path}: ${said})`, { cause: error });
+  if (error instanceof Error && 'errcode' in error && error.errcode === SHORT_READ)
+    return failure('store_damaged', 'The store is damaged.');
   switch (primaryCode(error)) {
     case undefined:
       return error instanceof Error ? error : new Error(said);

@@ -76,12 +76,13 @@ function prepareFolder(file: string): void {
 }
 
 function setUp(database: DatabaseSync): void {
+  // Before anything is set: even the journal mode is written into the file.
+  checkOwner(database);
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA cache_size = -16000');
   // Pages are written back less often than by default (1,000): the same page is changed by many commits in between.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
-  checkOwner(database);
   if (epochOf(database) < SCHEMA_EPOCH) migrate(database);
   checkEpoch(epochOf(database));
 }

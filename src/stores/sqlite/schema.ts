@@ -5,8 +5,8 @@ export const SCHEMA_EPOCH = 1;
 export const APPLICATION_ID = 0x436f7831;
 
 /**
- * Few b-trees per commit is what makes this quick: a fresh lock touches records, its sort index, the log and the
- * operations, and nothing else. Hence no AUTOINCREMENT, tables without a hidden rowid where the key is the row, partial
+ * Few b-trees per commit is what makes this quick: a fresh lock touches records, its sort index, the log and the log's
+ * index of operation ids, and nothing else. Hence no AUTOINCREMENT, tables without a hidden rowid where the key is the row, partial
  * indexes, one log row for events and audit together, and no side table but for links, which few records have.
  */
 export const MIGRATIONS: readonly string[] = [
@@ -45,25 +45,19 @@ export const MIGRATIONS: readonly string[] = [
     sequence INTEGER NOT NULL,
     operation TEXT NOT NULL,
     operation_id TEXT NOT NULL,
+    input_digest TEXT,
     duration_ms REAL NOT NULL,
     parameters TEXT NOT NULL,
     result TEXT NOT NULL,
     events TEXT NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
+  -- Only commits have a digest: a retry finds what was done, never what was refused. Ids are ordered by time, so this
+  -- grows at its end.
+  CREATE INDEX log_by_operation ON log (operation_id) WHERE input_digest IS NOT NULL;
   CREATE TRIGGER log_is_append_only_update BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
   CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-
-  CREATE TABLE operations (
-    project TEXT NOT NULL,
-    agent_id TEXT NOT NULL,
-    operation_id TEXT NOT NULL,
-    input_digest TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL,
-    PRIMARY KEY (project, agent_id, operation_id)
-  ) STRICT, WITHOUT ROWID;
   `,
 ];

@@ -23,6 +23,7 @@ type LogRow = Omit<LogEntry, 'parameters' | 'result' | 'events'> & {
   parameters: string;
   result: string;
   events: string;
+  input_digest: string | null;
   checksum: number;
 };
 
@@ -40,9 +41,6 @@ export class Statements {
   readonly #read: StatementSync;
   readonly #lastPosition: StatementSync;
   readonly #operation: StatementSync;
-  readonly #keepOperation: StatementSync;
-  readonly #prune: StatementSync;
-  readonly #pruneNext: StatementSync;
   readonly #epoch: StatementSync;
   readonly #dataVersion: StatementSync;
 
@@ -74,18 +72,12 @@ export class Statements {
     );
     this.#append =
       prepare(`INSERT INTO log (position, schema, project, at_ms, agent_id, agent_type, session_id,
-      sequence, operation, operation_id, duration_ms, parameters, result, events, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      sequence, operation, operation_id, input_digest, duration_ms, parameters, result, events, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#read = prepare('SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ?');
     this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
-    this.#operation = prepare(`SELECT o.input_digest, o.position, l.result FROM operations o
-      JOIN log l ON l.position = o.position
-      WHERE o.project = ? AND o.agent_id = ? AND o.operation_id = ? AND o.at_ms >= ?`);
-    this.#keepOperation = prepare(`INSERT OR REPLACE INTO operations
-      (project, agent_id, operation_id, input_digest, position, at_ms) VALUES (?, ?, ?, ?, ?, ?)`);
-    this.#pruneNext = prepare(`SELECT project, agent_id, operation_id, at_ms FROM operations
-      WHERE (project, agent_id, operation_id) > (?, ?, ?) ORDER BY project, agent_id, operation_id LIMIT ?`);
-    this.#prune = prepare('DELETE FROM operations WHERE project = ? AND agent_id = ? AND operation_id = ?');
+    this.#operation = prepare(`SELECT input_digest, position, result FROM log
+      WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
     this.#epoch = prepare('PRAGMA user_version');
     this.#dataVersion = prepare('PRAGMA data_version');
   }
@@ -127,7 +119,8 @@ export class Statements {
     for (const link of write.links_added) this.#link.run(project, kind, link, born, id);
   }
 
-  append(position: number, row: Unplaced): void {
+  /** A commit's row carries the digest of its input; rows of reads and refusals have none. */
+  append(position: number, row: Unplaced, input_digest: string | null): void {
     const parameters = JSON.stringify(row.parameters);
     const result = JSON.stringify(row.result);
     const events = JSON.stringify(row.events);
@@ -142,11 +135,12 @@ export class Statements {
       row.sequence,
       row.operation,
       row.operation_id,
+      input_digest,
       row.duration_ms,
       parameters,
       result,
       events,
-      rowChecksum(position, row, parameters, result, events),
+      rowChecksum(position, row, input_digest, parameters, result, events),
     );
   }
 
@@ -161,12 +155,15 @@ export class Statements {
           'store_damaged',
           `Row ${expected} of the log is missing; ${row.position} follows.`,
         );
-      if (row.checksum !== rowChecksum(row.position, row, row.parameters, row.result, row.events))
+      if (
+        row.checksum !==
+        rowChecksum(row.position, row, row.input_digest, row.parameters, row.result, row.events)
+      )
         throw new StoreFailure(
           'store_damaged',
           `Row ${row.position} of the log was changed after it was written.`,
         );
-      const { checksum: _, parameters, result, events, ...rest } = row;
+      const { checksum: _checksum, input_digest: _digest, parameters, result, events, ...rest } = row;
       return {
         ...rest,
         parameters: JSON.parse(parameters) as JsonObject,
@@ -183,41 +180,14 @@ export class Statements {
   seen(request: Request, now_ms: number): Seen | undefined {
     const since_ms = now_ms - limits.operation_kept_ms;
     const row = this.#operation.get(
-      request.project,
-      request.actor.agent_id,
       request.operation_id,
+      request.actor.agent_id,
+      request.project,
       since_ms,
     ) as { input_digest: string; position: number; result: string } | undefined;
     if (row === undefined) return undefined;
     const { input_digest, position, result } = row;
     return { input_digest, position, answer: JSON.parse(result) as JsonObject };
-  }
-
-  keepOperation(request: Request, position: number, at_ms: number): void {
-    const { project, actor, operation_id, input_digest } = request;
-    this.#keepOperation.run(project, actor.agent_id, operation_id, input_digest, position, at_ms);
-  }
-
-  /** Looks at the next rows after the cursor and forgets those that are too old; answers the new cursor. */
-  pruneOperations(
-    after: readonly [string, string, string],
-    count: number,
-    now_ms: number,
-  ): [string, string, string] {
-    const rows = this.#pruneNext.all(...after, count) as unknown as {
-      project: string;
-      agent_id: string;
-      operation_id: string;
-      at_ms: number;
-    }[];
-    for (const row of rows) {
-      if (row.at_ms < now_ms - limits.operation_kept_ms)
-        this.#prune.run(row.project, row.agent_id, row.operation_id);
-    }
-    const last = rows.at(-1);
-    return last === undefined || rows.length < count
-      ? ['', '', '']
-      : [last.project, last.agent_id, last.operation_id];
   }
 
   epoch(): number {
@@ -247,11 +217,12 @@ function toRecord(row: RecordRow): EntityRecord {
 function rowChecksum(
   position: number,
   row: Omit<Unplaced, 'parameters' | 'result' | 'events'>,
+  input_digest: string | null,
   parameters: string,
   result: string,
   events: string,
 ): number {
   return crc32(
-    `${position}\n${row.schema}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.agent_type}\n${row.session_id}\n${row.sequence}\n${row.operation}\n${row.operation_id}\n${row.duration_ms}\n${parameters}\n${result}\n${events}`,
+    `${position}\n${row.schema}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.agent_type}\n${row.session_id}\n${row.sequence}\n${row.operation}\n${row.operation_id}\n${input_digest}\n${row.duration_ms}\n${parameters}\n${result}\n${events}`,
   );
 }

@@ -117,9 +117,8 @@ class SqliteStore implements Store {
       if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
       const position = this.#file.writer.nextPosition();
       const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
-      statements.append(position, row);
+      statements.append(position, row, request.input_digest);
       for (const write of proposal.writes) statements.write(request.project, write, position);
-      statements.keepOperation(request, position, now_ms);
       return { status: 'committed', answer: verdict.answer, position, repeated: false };
     }
   }
@@ -139,7 +138,8 @@ class SqliteStore implements Store {
       try {
         this.#load(project, needs, loaded);
       } finally {
-        database.exec('COMMIT');
+        // Some errors have ended it already; they must not be hidden by another.
+        if (database.isTransaction) database.exec('COMMIT');
       }
       return { loaded, now_ms: this.#context.clock.now_ms() };
     });
@@ -151,6 +151,7 @@ class SqliteStore implements Store {
     const started_ms = clock.elapsed_ms();
     for (;;) {
       try {
+        this.#file.writer.checkFile();
         return read();
       } catch (error) {
         if (!isBusy(error) || clock.elapsed_ms() - started_ms > RECOVERY_MS_MAX)

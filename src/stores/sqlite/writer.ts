@@ -1,4 +1,3 @@
-import { type Stats, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
@@ -6,6 +5,7 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { checkEpoch } from './file.ts';
+import { FileGuard } from './guard.ts';
 import { Statements } from './statements.ts';
 
 /** A decision waiting to be made inside the writer's transaction. */
@@ -23,7 +23,6 @@ const WAIT_MS_MAX = 10_000;
 const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
-const PRUNE_EVERY = 512;
 
 /**
  * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
@@ -33,19 +32,17 @@ export class Writer {
   readonly statements: Statements;
   readonly #database: DatabaseSync;
   readonly #path: string;
+  readonly #guard: FileGuard;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #file: Stats;
-  #wal: Stats | undefined;
   #queue: Job[] = [];
   #notes: Unplaced[] = [];
   #notesTimer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | undefined;
   #position = 0;
   #seenVersion: number | undefined;
-  #sincePrune = 0;
-  #pruneCursor: [string, string, string] = ['', '', ''];
   #unreported = 0;
+  #closed = false;
   dropped = 0;
   /** Called after every commit of this process. */
   onCommit: () => void = () => {};
@@ -55,8 +52,14 @@ export class Writer {
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
-    this.#file = statSync(path);
+    this.#guard = new FileGuard(path, database);
     this.statements = new Statements(database);
+  }
+
+  /** Throws when what is at the path is no longer what was opened. */
+  checkFile(): void {
+    if (this.#closed) throw new StoreFailure('database_unavailable', `${this.#path} has been closed.`);
+    this.#guard.check();
   }
 
   submit(job: Job): void {
@@ -72,7 +75,7 @@ export class Writer {
 
   /** Rides in the next commit; if none comes soon, it is written by itself. */
   note(row: Unplaced): void {
-    if (this.#notes.length >= NOTES_MAX) this.#drop(1);
+    if (this.#closed || this.#notes.length >= NOTES_MAX) this.#drop(1);
     else this.#notes.push(row);
     this.#scheduleNotes();
   }
@@ -80,8 +83,10 @@ export class Writer {
   async close(): Promise<void> {
     clearTimeout(this.#notesTimer);
     await this.#pumping;
-    await this.#pump(true);
+    this.#pumping = this.#pump(true);
+    await this.#pumping;
     clearTimeout(this.#notesTimer);
+    this.#closed = true;
     this.#database.close();
   }
 
@@ -115,27 +120,19 @@ export class Writer {
 
   /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */
   async #tryBatch(take: () => Job[]): Promise<Job[]> {
-    try {
-      await this.#begin(STUCK_MS, WAIT_MS_MAX);
-    } catch (error) {
-      const failure = storeFailure(error, this.#path);
-      for (const job of take()) job.fail(failure);
-      return [];
-    }
-    // Taken only now: whoever came while we waited for the file rides along.
-    const batch = take();
+    let batch: Job[] | undefined;
     const answers: (() => void)[] = [];
-    const notes = this.#notes;
     try {
-      this.#appendNotes();
-      for (const job of batch) answers.push(job.execute());
-      this.#prune(batch.length);
-      this.statements.commit();
+      await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
+        // Taken only now: whoever came while we waited for the file rides along.
+        batch = take();
+        this.#appendNotes();
+        for (const job of batch) answers.push(job.execute());
+      });
     } catch (error) {
-      this.#rollback();
-      this.#notes = notes;
-      if (batch.length > 1) return batch;
-      batch[0]?.fail(storeFailure(error, this.#path));
+      if (batch !== undefined && batch.length > 1) return batch;
+      const failure = storeFailure(error, this.#path);
+      for (const job of batch ?? take()) job.fail(failure);
       return [];
     }
     for (const answer of answers) answer();
@@ -145,19 +142,15 @@ export class Writer {
 
   /** Rows of reads and refusals when there is no commit to ride in: not worth an fsync, nor a long wait. */
   async #writeNotes(): Promise<void> {
-    const notes = this.#notes;
     try {
       this.#database.exec('PRAGMA synchronous = NORMAL');
-      await this.#begin(NOTES_WAIT_MS, NOTES_WAIT_MS);
-      this.#appendNotes();
-      this.statements.commit();
+      await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.#appendNotes());
       this.onCommit();
     } catch {
-      this.#rollback();
+      this.#drop(this.#notes.length);
       this.#notes = [];
-      this.#drop(notes.length);
     } finally {
-      this.#database.exec('PRAGMA synchronous = FULL');
+      if (this.#database.isOpen) this.#database.exec('PRAGMA synchronous = FULL');
     }
   }
 
@@ -166,10 +159,10 @@ export class Writer {
     const rows = this.#notes;
     this.#notes = [];
     if (this.#unreported > 0 && rows[0] !== undefined) {
-      this.statements.append(this.nextPosition(), droppedRow(rows[0], this.#unreported));
+      this.statements.append(this.nextPosition(), droppedRow(rows[0], this.#unreported), null);
       this.#unreported = 0;
     }
-    for (const row of rows) this.statements.append(this.nextPosition(), row);
+    for (const row of rows) this.statements.append(this.nextPosition(), row, null);
   }
 
   #drop(count: number): void {
@@ -177,28 +170,18 @@ export class Writer {
     this.#unreported += count;
   }
 
-  #prune(commits: number): void {
-    this.#sincePrune += commits;
-    if (this.#sincePrune < PRUNE_EVERY) return;
-    this.#sincePrune = 0;
-    // Looks at twice as many as were added since: it keeps up however long the process lives.
-    this.#pruneCursor = this.statements.pruneOperations(
-      this.#pruneCursor,
-      2 * PRUNE_EVERY,
-      this.#clock.now_ms(),
-    );
-  }
-
   /**
-   * Takes the file's write lock. SQLite's own waiting blocks the process and starves some (one of four made 874 commits,
-   * another none), so we wait here: with a random pause that gets shorter the longer one has waited.
+   * One transaction, with the file's write lock from its start. SQLite's own waiting blocks the process and starves some
+   * (one of four made 874 commits, another none), so we wait here: with a random pause that gets shorter the longer one
+   * has waited.
+   * From there to the commit nothing is awaited: a read of this process would find itself inside the transaction.
    */
-  async #begin(stuck_ms: number, wait_ms_max: number): Promise<void> {
+  async #transact(stuck_ms: number, wait_ms_max: number, body: () => void): Promise<void> {
     const started_ms = this.#clock.elapsed_ms();
     let moved_ms = started_ms;
     let version: number | undefined;
     for (;;) {
-      this.#checkFile();
+      this.checkFile();
       try {
         this.statements.begin();
         break;
@@ -212,10 +195,16 @@ export class Writer {
         await this.#clock.sleep(this.#pause_ms(now_ms - started_ms));
       }
     }
+    const notes = this.#notes;
+    const unreported = this.#unreported;
     try {
       this.#catchUp();
+      body();
+      this.statements.commit();
     } catch (error) {
       this.#rollback();
+      this.#notes = notes;
+      this.#unreported = unreported;
       throw error;
     }
   }
@@ -243,24 +232,11 @@ export class Writer {
     return this.#random.fraction() * Math.max(1, 10 - waited_ms / 20);
   }
 
-  /** A commit into a file that was moved away, replaced or deleted would be acknowledged and lost. */
-  #checkFile(): void {
-    const file = statSync(this.#path, { throwIfNoEntry: false });
-    if (file?.ino !== this.#file.ino || file.dev !== this.#file.dev) throw moved(this.#path);
-    const wal = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
-    if (this.#wal !== undefined && wal?.ino !== this.#wal.ino) throw moved(`${this.#path}-wal`);
-    this.#wal = wal;
-  }
-
   #rollback(): void {
     // Positions handed out in the failed transaction are free again.
     this.#seenVersion = undefined;
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
-}
-
-function moved(path: string): StoreFailure {
-  return new StoreFailure('store_moved', `${path} is no longer the file that was opened.`);
 }
 
 function droppedRow(like: Unplaced, count: number): Unplaced {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { entities } from '../../src/domain/entities.ts';
+import type { EventBody } from '../../src/ledger/entity.ts';
+import { EVENT_SCHEMA, type LogEntry } from '../../src/ledger/log.ts';
+import { apply, canonical, type State } from '../../src/ledger/replay.ts';
+import { tellStory } from './golden/scenario.ts';
+
+interface Golden {
+  readonly log: LogEntry[];
+  readonly state: Record<string, unknown>;
+}
+
+/** Logs of every schema there ever was are kept: what a user has on disk must still be understood. */
+function golden(schema: number): Golden {
+  const file = new URL(`./golden/schema-${schema}.json`, import.meta.url);
+  assert.ok(existsSync(file), `a golden log of schema ${schema} is missing`);
+  return JSON.parse(readFileSync(file, 'utf8')) as Golden;
+}
+
+/** What stores hold and other programs read. A change here is a decision: raise EVENT_SCHEMA and add a golden log. */
+const EVENTS: Record<string, string> = {
+  'lock/lock_acquired': 'lease reason?',
+  'lock/lock_expired': 'lease',
+  'lock/lock_refreshed': 'lease reason?',
+  'lock/lock_released': 'token',
+  'task/dependency_failed': 'task_id',
+  'task/dependency_met': 'task_id',
+  'task/dependents_released': '',
+  'task/task_cancelled': 'agent_id error_message?',
+  'task/task_claimed': 'lease',
+  'task/task_completed': 'agent_id result? token',
+  'task/task_dead_lettered': 'agent_id error_message token',
+  'task/task_depended_on': '',
+  'task/task_failed': 'agent_id error_message? result? token',
+  'task/task_lease_expired': 'agent_id retry_at_ms token',
+  'task/task_promoted': '',
+  'task/task_renewed': 'lease',
+  'task/task_reprioritised': 'priority',
+  'task/task_retried': '',
+  'task/task_submitted':
+    'attempt_count created_at_ms depends_on description failed_dependencies files has_dependents input_data? max_attempts not_before_ms? priority releasing submitted_by task_type unmet',
+};
+
+const LEASE = 'agent_id agent_type expires_at_ms granted_at_ms session_id token';
+const ROW =
+  'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
+
+const names = (value: object) => Object.keys(value).sort().join(' ');
+
+function shapeIsKnown({ kind, type, data }: EventBody): void {
+  const shape = EVENTS[`${kind}/${type}`];
+  assert.ok(shape !== undefined, `${kind}/${type} is not in the list`);
+  const known = new Set(shape.split(' ').map((name) => name.replace('?', '')));
+  for (const name of Object.keys(data)) assert.ok(known.has(name), `${type} has a new field ${name}`);
+  for (const name of shape.split(' ').filter((each) => each !== '' && !each.endsWith('?')))
+    assert.ok(name in data, `${type} has lost its field ${name}`);
+  if (data.lease !== undefined) assert.equal(names(data.lease as object), LEASE);
+}
+
+test('[AUD-5] golden logs of every schema replay to the state that was pinned with them', () => {
+  for (let schema = 1; schema <= EVENT_SCHEMA; schema += 1) {
+    const { log, state: pinned } = golden(schema);
+    const state: State = new Map();
+    for (const entry of log) apply(entities, state, entry);
+    assert.deepEqual(JSON.parse(canonical(Object.fromEntries(state))), pinned);
+    assert.deepEqual([...new Set(log.map((entry) => entry.schema))], [schema]);
+  }
+});
+
+test('[AUD-5] the golden log has every event, and rows and events have the pinned fields', () => {
+  const { log } = golden(EVENT_SCHEMA);
+  const events = log.flatMap((entry) => entry.events);
+  assert.deepEqual(
+    [...new Set(events.map(({ kind, type }) => `${kind}/${type}`))].sort(),
+    Object.keys(EVENTS),
+  );
+  for (const event of events) shapeIsKnown(event);
+  for (const entry of log) assert.equal(names(entry), ROW);
+});
+
+test('[AUD-1] the same story told today gives the golden log: same rows, same events, same order', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cox-golden-'));
+  try {
+    const told = await tellStory(folder);
+    // The wording of answers may change without a new schema.
+    const essence = (log: LogEntry[]) =>
+      log.map(({ result, parameters, ...rest }) => ({ ...rest, success: result.success }));
+    assert.deepEqual(essence(told), essence(golden(EVENT_SCHEMA).log));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

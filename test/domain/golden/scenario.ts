@@ -1,0 +1,68 @@
+import { Connection } from '../../../src/coordinator.ts';
+import { entities } from '../../../src/domain/entities.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import { createIds } from '../../../src/kernel/ids.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { findWorkspace } from '../../../src/kernel/workspace.ts';
+import type { LogEntry } from '../../../src/ledger/log.ts';
+import { MemoryStore } from '../../../src/ledger/memory.ts';
+import { operationsByName } from '../../../src/operations/index.ts';
+import { Seeded } from '../../simulation/random.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A short story in which every event occurs, told to the product itself: always the same log. */
+export async function tellStory(folder: string): Promise<LogEntry[]> {
+  let now_ms = Date.UTC(2026, 0, 5, 9);
+  const clock: Clock = { now_ms: () => now_ms, elapsed_ms: () => now_ms, sleep: async () => {} };
+  const random = new Seeded(1);
+  const ids = createIds(clock, random);
+  const store = new MemoryStore({ entities, clock, random, ids });
+  const context = { store, clock, ids, workspace: findWorkspace(folder), project: 'golden' };
+  const connect = (agent_id: string) =>
+    new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
+  const [anna, bert] = [connect('anna'), connect('bert')];
+  const ask = async (who: Connection, name: string, input: JsonObject): Promise<JsonObject> => {
+    now_ms += 1000;
+    const operation = operationsByName.get(name);
+    if (operation === undefined) throw new Error(`no operation ${name}`);
+    return await who.perform(operation, input);
+  };
+  const submit = async (input: JsonObject) =>
+    (await ask(anna, 'submit_work', { task_type: 'test', task_description: 'run them', ...input }))
+      .task_id as string;
+
+  await ask(anna, 'acquire_lock', { file_path: 'src/a.ts', reason: 'rename', ttl_minutes: 5 });
+  await ask(anna, 'acquire_lock', { file_path: 'src/a.ts', reason: 'rename, format', ttl_minutes: 5 });
+  now_ms += 6 * MINUTE_MS;
+  await ask(bert, 'acquire_lock', { file_path: 'src/a.ts', ttl_minutes: 5 });
+  await ask(bert, 'release_lock', { file_path: 'src/a.ts' });
+
+  const parent = await submit({ input_data: { suite: 'browser' }, files: ['src/a.ts'], priority: 2 });
+  await submit({ depends_on: [parent], idempotency_key: 'report' });
+  await ask(bert, 'get_work', { lease_minutes: 5 });
+  await ask(bert, 'renew_work', { task_id: parent, lease_minutes: 5 });
+  await ask(bert, 'complete_work', {
+    task_id: parent,
+    success: false,
+    error_message: 'red',
+    result: { failed: 3 },
+  });
+  await ask(anna, 'retry_work', { task_id: parent });
+  await ask(anna, 'get_work', { lease_minutes: 5 });
+  await ask(anna, 'complete_work', { task_id: parent, success: true, result: { passed: 12 } });
+
+  const fragile = await submit({ priority: 1, max_attempts: 2 });
+  const late = await submit({ not_before: new Date(now_ms + 30 * MINUTE_MS).toISOString() });
+  await ask(anna, 'reprioritise_work', { task_id: late, priority: 1 });
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await ask(bert, 'get_work', { task_types: ['test'], lease_minutes: 1 });
+    now_ms += 2 * MINUTE_MS;
+    await ask(anna, 'get_work', { task_types: ['none'] });
+    now_ms += MINUTE_MS;
+  }
+  await ask(anna, 'cancel_work', { task_id: late, reason: 'no longer needed' });
+  if ((await ask(anna, 'show_work', { task_id: fragile })).status !== 'dead')
+    throw new Error('the story went wrong');
+  return (await store.read('golden', 0, 1000)).entries;
+}

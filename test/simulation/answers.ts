@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
+import type { LogEntry } from '../../src/ledger/log.ts';
+import { canonical } from '../../src/ledger/replay.ts';
+import { insist, isCommit } from './model.ts';
+import { before, type Task } from './model-tasks.ts';
+import type { Call, World } from './world.ts';
+
+const iso = (time_ms: number) => new Date(time_ms).toISOString();
+
+/** What a caller is told is true: of the log, and of the whole time between its question and its answer. */
+export function checkAnswer(world: World, call: Call, answer: JsonObject): void {
+  const { model } = world;
+  const rows = model.rowsOf(call.session_id, call.sequence);
+  insist(rows.length > 0, 'a call without a row', call.session_id, call.sequence);
+  if (isRefusal(answer) && answer.results === undefined)
+    checkRefusal(world, call, refusalCode(answer), answer);
+  else if (call.operation === 'check_locks') checkList(world, answer);
+  else if (call.operation === 'list_work') checkQueue(world, answer);
+  else checkSuccess(world, call, answer);
+}
+
+function commitsOf(world: World, call: Call): readonly LogEntry[] {
+  const { operation_id } = call.input;
+  if (typeof operation_id === 'string') return world.model.commitsOf(call.agent_id, operation_id);
+  return world.model.rowsOf(call.session_id, call.sequence).filter(isCommit);
+}
+
+function checkSuccess(world: World, call: Call, answer: JsonObject): void {
+  const rows = commitsOf(world, call);
+  insist(rows.length > 0, 'a success that is not in the log', call, answer);
+  const text = canonical(answer);
+  const row = rows.find(
+    (each) => each.operation === call.operation && canonical(loggedAnswer(each)) === text,
+  );
+  insist(row !== undefined, 'the log says otherwise', call, answer);
+  const repeated = row.session_id !== call.session_id || row.sequence !== call.sequence;
+  if (repeated) world.count('repeat recognised');
+  else if (call.operation.startsWith('get_work')) checkSettled(world, call, false);
+}
+
+/** The two operations about one task are the batch with one item in the log. */
+function loggedAnswer(row: LogEntry): JsonObject {
+  if (row.operation !== 'get_work' && row.operation !== 'submit_work') return row.result;
+  const [first] = row.result.tasks as JsonObject[];
+  return { success: true, ...first };
+}
+
+function checkRefusal(world: World, call: Call, code: string, answer: JsonObject): void {
+  world.count(`refused: ${code}`);
+  insist(code !== 'internal_error', 'a fault', answer);
+  // The store was away or the answer got lost: it may have happened.
+  if (code === 'database_unavailable') return;
+  const rows = world.model.rowsOf(call.session_id, call.sequence);
+  insist(
+    rows.every((row) => row.events.length === 0),
+    'refused and done all the same',
+    call,
+    answer,
+  );
+  if (code === 'operation_id_reused') {
+    insist(commitsOf(world, call).length > 0, 'an id that was never used', call);
+    return;
+  }
+  if (code === 'blocked') checkBlocked(world, call, answer);
+  if (code === 'no_tasks_available') checkSettled(world, call, true);
+  insist(!holdsThroughout(world, call), 'the holder was refused', call, answer);
+}
+
+function checkBlocked(world: World, call: Call, answer: JsonObject): void {
+  insist(answer.locked_by !== call.agent_id, 'blocked by oneself', call);
+  const held = world.model.locks
+    .of(answer.file_path as string)
+    .past.some(
+      ({ grant, until }) =>
+        grant.agent_id === answer.locked_by &&
+        iso(grant.expires_at_ms) === answer.expires_at &&
+        grant.expires_at_ms > call.clock_ms_min &&
+        until > call.began,
+    );
+  insist(held, 'blocked by nobody', call, answer);
+}
+
+/** True if the call named the grant it had, and had it from the question to the answer. */
+function holdsThroughout(world: World, call: Call): boolean {
+  const { file_path, task_id, fencing_token } = call.input;
+  if (fencing_token === undefined) return false;
+  const { locks, tasks } = world.model;
+  const held =
+    typeof file_path === 'string' ? locks.of(file_path.replace('./', '')) : tasks.all.get(task_id as string);
+  const grant = held?.grant;
+  return (
+    held !== undefined &&
+    grant !== undefined &&
+    held.changed <= call.began &&
+    grant.agent_id === call.agent_id &&
+    grant.token === fencing_token &&
+    grant.expires_at_ms > call.clock_ms_max
+  );
+}
+
+/**
+ * Whoever asks for work first does what has become due, and goes away with nothing only if there was nothing: no task
+ * that was ready, due or released by its parents during the whole call.
+ */
+function checkSettled(world: World, call: Call, emptyHanded: boolean): void {
+  const { tasks, locks } = world.model;
+  const types = call.input.task_types as string[] | undefined;
+  const free = (task: Task) =>
+    (types === undefined || types.includes(task.type)) &&
+    task.files.every((path) => {
+      const lock = locks.of(path);
+      const others = lock.past.filter(
+        ({ grant, until }) => until > call.began && grant.agent_id !== call.agent_id,
+      );
+      return others.every(({ grant }) => grant.expires_at_ms <= call.clock_ms_min);
+    });
+  for (const task of tasks.all.values()) {
+    if (task.changed > call.began) continue;
+    const { status, grant } = task;
+    const expired = status === 'claimed' && grant !== undefined && grant.expires_at_ms <= call.clock_ms_min;
+    insist(!expired, 'a dead agent’s task was left lying', task.id, call);
+    insist(
+      status !== 'delayed' || task.not_before_ms > call.clock_ms_min,
+      'a due task was left lying',
+      task.id,
+      call,
+    );
+    if (!emptyHanded) continue;
+    insist(status !== 'ready' || !free(task), 'nothing to do, it said', task.id, call);
+    const parents = task.depends_on.map((id) => tasks.of(id));
+    const released = parents.every((parent) => parent.status === 'completed' && parent.changed <= call.began);
+    insist(status !== 'waiting' || !released, 'a child was left waiting', task.id, call);
+  }
+}
+
+/** Reading has no place to stand still, so the list is exactly what the log says now. */
+function checkList(world: World, answer: JsonObject): void {
+  const said = (answer.locks as JsonObject[]).map(
+    ({ file_path, locked_by, fencing_token, expires_at, reason }) => [
+      file_path,
+      locked_by,
+      fencing_token,
+      expires_at,
+      reason,
+    ],
+  );
+  const { locks } = world.model;
+  const true_ = [...locks.all]
+    .filter(([path]) => locks.holder(path, world.clock_ms) !== undefined)
+    .map(([path, { grant, reason }]) => [
+      path,
+      grant?.agent_id,
+      grant?.token,
+      iso(grant?.expires_at_ms ?? 0),
+      reason,
+    ])
+    .sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1));
+  insist(canonical(said) === canonical(true_), 'a list of other locks', said, true_);
+}
+
+function checkQueue(world: World, answer: JsonObject): void {
+  const said = (answer.pending as JsonObject[]).map(({ task_id }) => task_id);
+  const ready = [...world.model.tasks.all.values()].filter(({ status }) => status === 'ready');
+  const true_ = ready.sort((a, b) => (before(a, b) ? -1 : 1)).map(({ id }) => id);
+  insist(canonical(said) === canonical(true_), 'a queue in another order', said, true_);
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Call } from './world.ts';
+
+/** What each connection was last told about its own grants, worked out from its answers alone. */
+export class Grants {
+  readonly #known = new Map<string, Map<string, number>>();
+
+  /** The grants that a call means: what it names, else what its connection has. Acquiring means only what it names. */
+  meant(session_id: string, operation: string, input: JsonObject): Map<string, number> {
+    const known = this.#of(session_id);
+    const meant = new Map<string, number>();
+    for (const item of (input.items as JsonObject[] | undefined) ?? [input]) {
+      const key = keyOf(item);
+      const token = item.fencing_token ?? (operation === 'acquire_lock' ? undefined : known.get(key));
+      if (typeof token === 'number') meant.set(key, token);
+    }
+    return meant;
+  }
+
+  /** `meant` is what the call meant when it was made: an answer that comes again may end an older grant than is known. */
+  learn(
+    { session_id, operation, input }: Call,
+    meant: ReadonlyMap<string, number>,
+    answer: JsonObject,
+  ): void {
+    const known = this.#of(session_id);
+    const items = (answer.tasks ?? answer.results ?? [answer]) as JsonObject[];
+    for (const item of items) {
+      if (item.success === false) continue;
+      const key = keyOf({ ...input, ...item });
+      if (/acquire|get|renew/.test(operation))
+        known.set(key, Math.max(item.fencing_token as number, known.get(key) ?? 0));
+      const ended = meant.get(key) ?? Number.POSITIVE_INFINITY;
+      if (/release|complete/.test(operation) && (known.get(key) ?? 0) <= ended) known.delete(key);
+    }
+  }
+
+  #of(session_id: string): Map<string, number> {
+    let known = this.#known.get(session_id);
+    if (known === undefined) {
+      known = new Map();
+      this.#known.set(session_id, known);
+    }
+    return known;
+  }
+}
+
+function keyOf({ file_path, task_id }: JsonObject): string {
+  return typeof file_path === 'string' ? `lock/${file_path.replace('./', '')}` : `task/${task_id}`;
+}
