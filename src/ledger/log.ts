@@ -19,6 +19,7 @@ export interface Request {
   readonly operation: string;
   readonly parameters: JsonObject;
   readonly operation_id: string;
+  /** Empty: the id was made for this call alone, so nobody can have used it before or will again. */
   readonly input_digest: string;
   /** Monotonic time at which the door took it in. */
   readonly started_ms: number;

@@ -52,8 +52,7 @@ export const MIGRATIONS: readonly string[] = [
     events TEXT NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
-  -- Only commits have a digest: a retry finds what was done, never what was refused. Ids are ordered by time, so this
-  -- grows at its end.
+  -- Only commits whose caller named an id have a digest: a retry finds what was done, never what was refused.
   CREATE INDEX log_by_operation ON log (operation_id) WHERE input_digest IS NOT NULL;
   CREATE TRIGGER log_is_append_only_update BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;

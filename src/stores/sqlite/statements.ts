@@ -119,7 +119,7 @@ export class Statements {
     for (const link of write.links_added) this.#link.run(project, kind, link, born, id);
   }
 
-  /** A commit's row carries the digest of its input; rows of reads and refusals have none. */
+  /** A commit that may be asked for again carries the digest of its input; other rows have none. */
   append(position: number, row: Unplaced, input_digest: string | null): void {
     const parameters = JSON.stringify(row.parameters);
     const result = JSON.stringify(row.result);

@@ -95,7 +95,9 @@ class SqliteStore implements Store {
   #decide<A extends JsonObject>(request: Request, decision: Decision<A>): Outcome<A> {
     const { statements } = this.#file.writer;
     const { clock, entities } = this.#context;
-    const seen = statements.seen(request, clock.now_ms());
+    // An id of our own making never comes again: nothing to look up, and nothing to keep an index entry for.
+    const named = request.input_digest !== '';
+    const seen = named ? statements.seen(request, clock.now_ms()) : undefined;
     if (seen !== undefined) return recall<A>(request, seen);
     for (;;) {
       const now_ms = clock.now_ms();
@@ -117,7 +119,7 @@ class SqliteStore implements Store {
       if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
       const position = this.#file.writer.nextPosition();
       const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
-      statements.append(position, row, request.input_digest);
+      statements.append(position, row, named ? request.input_digest : null);
       for (const write of proposal.writes) statements.write(request.project, write, position);
       return { status: 'committed', answer: verdict.answer, position, repeated: false };
     }

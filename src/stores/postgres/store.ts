@@ -1,0 +1,235 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import { type LogEntry, logRow, type Request, type Unplaced } from '../../ledger/log.ts';
+import {
+  type CommitResult,
+  type OptimisticEngine,
+  recall,
+  runOptimistically,
+} from '../../ledger/optimistic.ts';
+import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import { Database, ignore, parseUrl, STEP_MS_MAX } from './database.ts';
+import { Lane, type Waiting } from './lane.ts';
+import {
+  type LoadAnswer,
+  type LoadJob,
+  type LoadResult,
+  loadJob,
+  loadResults,
+  loadValues,
+  recordOf,
+} from './load-group.ts';
+import { migrate } from './migrate.ts';
+import { Notes } from './notes.ts';
+import { Watch } from './watch.ts';
+import {
+  commitJob,
+  type GroupAnswer,
+  groupResults,
+  groupValues,
+  type RawRecord,
+  takeJob,
+  type WriteJob,
+  type WriteResult,
+} from './write-group.ts';
+
+const COMMIT = {
+  name: 'cox_commit',
+  text: 'SELECT coxswain.commit_group($1, $2, $3, $4, $5, $6, $7, $8, $9) AS r',
+};
+const LOAD = { name: 'cox_load', text: 'SELECT coxswain.load_group($1, $2, $3) AS r' };
+const READ = { name: 'cox_read', text: 'SELECT coxswain.read_log($1, $2, $3) AS r' };
+const PRUNE = { name: 'cox_prune', text: 'SELECT coxswain.prune_operations($1)::integer AS r' };
+
+// Measured on two cores, durable, 16 callers: 1 leaves the server idle while we answer, 4 and more make groups small.
+const WRITES_AT_ONCE = 2;
+const LOADS_AT_ONCE = 1;
+const JOBS_PER_CALL = 64;
+/** Advisory locks of one call. The server has 64 for each of its connections, for everybody together. */
+const LOCKS_PER_CALL = 400;
+const NOTES_PER_GROUP = 64;
+const PRUNE_EVERY_MS = 60_000;
+const PRUNE_ROWS = 2000;
+const CLOSE_MS_MAX = 1000;
+const TAKES_MAX = 3;
+
+export async function openPostgres(url: string, context: StoreContext): Promise<Store> {
+  const { config, connections_max } = parseUrl(url);
+  const database = new Database(config, connections_max, context.clock);
+  await migrate(database);
+  return new PostgresStore(database, context, connections_max);
+}
+
+class PostgresStore implements Store, OptimisticEngine {
+  readonly #database: Database;
+  readonly #context: StoreContext;
+  readonly #writes: Lane<WriteJob, WriteResult>;
+  readonly #loads: Lane<LoadJob, LoadResult>;
+  readonly #notes: Notes;
+  readonly #watch: Watch;
+  readonly #pruneTimer: NodeJS.Timeout;
+
+  constructor(database: Database, context: StoreContext, connections_max: number) {
+    this.#database = database;
+    this.#context = context;
+    this.#watch = new Watch(database);
+    this.#notes = new Notes(database, (projects) => this.#watch.grown(projects));
+    const shared = { jobs_max: JOBS_PER_CALL, weight_max: LOCKS_PER_CALL, clock: context.clock };
+    this.#writes = new Lane({
+      ...shared,
+      width: Math.min(WRITES_AT_ONCE, connections_max - 1),
+      send: (group) => this.#sendWrites(group),
+    });
+    this.#loads = new Lane({
+      ...shared,
+      width: Math.min(LOADS_AT_ONCE, connections_max - 1),
+      send: (group) => this.#sendLoads(group),
+    });
+    this.#pruneTimer = setInterval(() => void this.#prune().catch(ignore), PRUNE_EVERY_MS).unref();
+  }
+
+  get dropped(): number {
+    return this.#notes.dropped;
+  }
+
+  async run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+    return await runOptimistically(this, this.#context, request, decision);
+  }
+
+  async take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
+    if (taking.name !== 'get_work') return await this.run(request, taking.decision);
+    for (let attempt = 0; attempt < TAKES_MAX; attempt += 1) {
+      const row = logRow(request, {}, [], 0, this.#context.clock.elapsed_ms());
+      const result = await this.#writes.push(takeJob(request, taking.args, row));
+      if (result.status === 'seen') return recall<A>(request, result.seen);
+      if (result.status === 'committed')
+        return {
+          status: 'committed',
+          answer: result.answer as A,
+          position: result.position,
+          repeated: false,
+        };
+      if (result.status === 'conflict') continue;
+      // Something is ready but locked or being changed: the decision itself says why, or finds it free by now.
+      if (result.status === 'none' && result.ready) break;
+      const refusal = refusalOf(
+        taking.decision,
+        result.now_ms,
+        result.status === 'due' ? result.record : undefined,
+      );
+      if (refusal === undefined) break;
+      return { status: 'refused', refusal };
+    }
+    return await this.run(request, taking.decision);
+  }
+
+  async find(project: string, needs: Needs) {
+    const loaded = new LoadedSet();
+    const result = await this.#loads.push(loadJob(project, needs, undefined));
+    result.fill(loaded);
+    return { loaded, now_ms: result.now_ms };
+  }
+
+  estimate_ms(): number {
+    return this.#database.estimate_ms();
+  }
+
+  async load(request: Request, needs: Needs, into: LoadedSet) {
+    const result = await this.#loads.push(loadJob(request.project, needs, request));
+    result.fill(into);
+    return { now_ms: result.now_ms, seen: result.seen };
+  }
+
+  async commit(request: Request, proposal: Proposal, row: Unplaced): Promise<CommitResult> {
+    const result = await this.#writes.push(commitJob(request, proposal, row));
+    if (result.status === 'due' || result.status === 'none')
+      throw new Error('a commit was answered like a take');
+    return result;
+  }
+
+  note(row: Unplaced): void {
+    this.#notes.add(row);
+  }
+
+  async read(project: string, after: number, limit: number) {
+    const deadline_ms = this.#context.clock.elapsed_ms() + STEP_MS_MAX;
+    const answer = await this.#database.call<{ safe: number; entries: LogEntry[] | null }>(
+      READ,
+      () => [project, after, limit],
+      deadline_ms,
+    );
+    return { entries: answer.entries ?? [], safe: answer.safe };
+  }
+
+  watch(project: string, signal: AbortSignal): AsyncIterable<void> {
+    return this.#watch.watch(project, signal);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pruneTimer);
+    const limit = new AbortController();
+    const late = this.#context.clock.sleep(CLOSE_MS_MAX, limit.signal).catch(ignore);
+    await Promise.race([late, this.#notes.flush().then(() => this.#watch.sendHint())]);
+    this.#watch.close();
+    await Promise.race([late, this.#database.close()]);
+    limit.abort();
+  }
+
+  async #sendWrites(group: readonly Waiting<WriteJob>[]): Promise<readonly WriteResult[]> {
+    const jobs = group.map(({ job }) => job);
+    // Not beside a job that failed before: whatever spoiled its group may have been one of these.
+    const notes = group[0]?.tries === 0 ? this.#notes.take(NOTES_PER_GROUP) : [];
+    let riding = notes.map((row) => JSON.stringify(row));
+    const values = () => {
+      const until_ms = (index: number) => this.#until_ms(group[index]?.deadline_ms ?? 0);
+      const all = groupValues(jobs, until_ms, riding);
+      // Only the first try carries notes: they have no operation id by which a second would be recognised.
+      riding = [];
+      return all;
+    };
+    try {
+      const answer = await this.#database.call<GroupAnswer>(COMMIT, values, latest(group));
+      this.#database.learnTime(answer.now);
+      const results = groupResults(jobs, answer);
+      this.#watch.grown(
+        new Set(jobs.flatMap(({ project }, i) => (results[i]?.status === 'committed' ? [project] : []))),
+      );
+      return results;
+    } catch (error) {
+      this.#notes.drop(notes.length);
+      throw error;
+    }
+  }
+
+  async #sendLoads(group: readonly Waiting<LoadJob>[]): Promise<readonly LoadResult[]> {
+    const jobs = group.map(({ job }) => job);
+    const answer = await this.#database.call<LoadAnswer>(LOAD, () => loadValues(jobs), latest(group));
+    this.#database.learnTime(answer.now);
+    return loadResults(jobs, answer);
+  }
+
+  /** The server's time at which a caller has given up, a little late as the estimate is a little early. */
+  #until_ms(deadline_ms: number): number {
+    return this.#database.estimate_ms() + Math.ceil(deadline_ms - this.#context.clock.elapsed_ms()) + 50;
+  }
+
+  async #prune(): Promise<void> {
+    const deadline_ms = this.#context.clock.elapsed_ms() + PRUNE_EVERY_MS / 4;
+    for (let gone = PRUNE_ROWS; gone === PRUNE_ROWS && this.#context.clock.elapsed_ms() < deadline_ms; )
+      gone = await this.#database.call<number>(PRUNE, () => [PRUNE_ROWS], deadline_ms);
+  }
+}
+
+function latest(group: readonly Waiting<unknown>[]): number {
+  return Math.max(...group.map(({ deadline_ms }) => deadline_ms));
+}
+
+/** When nothing is ready the decision itself says so, in its own words: its ranges are empty but for what is due. */
+function refusalOf(decision: Decision<JsonObject>, now_ms: number, due: RawRecord | undefined) {
+  const loaded = new LoadedSet();
+  for (const range of decision.needs.ranges ?? [])
+    loaded.putList(range, due !== undefined && range.from === 'due/' ? [recordOf(range.kind, due)] : []);
+  const verdict = decision.decide(loaded, now_ms);
+  return verdict.verdict === 'refuse' ? verdict.refusal : undefined;
+}

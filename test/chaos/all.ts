@@ -1,0 +1,39 @@
+// node test/chaos/all.ts
+// The long form of what `npm test` does briefly: full races, a thousand kills, restarts. Several minutes.
+import { join } from 'node:path';
+import { startPostgres } from '../support/postgres.ts';
+import { temporaryFolder } from './crew.ts';
+import { killWriters } from './kills.ts';
+import { restartUnderLoad } from './postgres-restart.ts';
+import { race } from './race.ts';
+
+const RACERS = 32;
+const RACE_SECONDS = 10;
+const KILLS = 1000;
+const KILLS_ON_POSTGRES = 200;
+const WRITERS = 5;
+const RESTARTS = 10;
+
+let violations = 0;
+
+function report(result: { summary: string; faults: readonly string[]; overlaps?: number }): void {
+  console.log(result.summary);
+  for (const fault of result.faults.slice(0, 20)) console.log(`  ${fault}`);
+  violations += result.faults.length + (result.overlaps ?? 0);
+}
+
+{
+  using folder = temporaryFolder();
+  const server = await startPostgres({ fsync: true });
+  try {
+    report(await race(`sqlite:${join(folder.path, 'race.db')}`, RACERS, RACE_SECONDS));
+    report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
+    report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));
+    report(await killWriters(await server.createDatabase(), KILLS_ON_POSTGRES, WRITERS));
+  } finally {
+    await server.stop();
+  }
+  report(await restartUnderLoad(RESTARTS, WRITERS));
+}
+console.log(violations === 0 ? 'no violations' : `${violations} violations`);
+process.exitCode = violations === 0 ? 0 : 1;

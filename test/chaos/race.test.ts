@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { testDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from './crew.ts';
+import { race } from './race.ts';
+
+const PROCESSES = 32;
+/** 10 for the full race; a few seconds show as much in every test run. */
+const SECONDS = Number(process.env.COX_TEST_CHAOS_SECONDS ?? 3);
+
+async function raceOn(store: string): Promise<string> {
+  const result = await race(store, PROCESSES, SECONDS);
+  assert.equal(result.overlaps, 0, result.summary);
+  assert.deepEqual(result.faults, []);
+  assert.ok(result.grants > 1 && result.winners > 1 && result.refusals > 0, result.summary);
+  return result.summary;
+}
+
+test('[LOCK-5] [LOCK-8] 32 processes race for one path on SQLite: never two holders', async (t) => {
+  using folder = temporaryFolder();
+  t.diagnostic(await raceOn(`sqlite:${join(folder.path, 'cox.db')}`));
+});
+
+test('[LOCK-5] [LOCK-8] 32 processes race for one path on PostgreSQL: never two holders', async (t) => {
+  const database = await testDatabase();
+  try {
+    t.diagnostic(await raceOn(database.url));
+  } finally {
+    await database.drop();
+  }
+});

@@ -1,0 +1,239 @@
+// Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
+export interface Plant {
+  readonly name: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  /** The tests that should catch it, quickest first. */
+  readonly tests: readonly string[];
+}
+
+const domain = (name: string) => `test/domain/${name}.test.ts`;
+const conformance = (name: string) => `test/conformance/${name}.test.ts`;
+
+const lease: Plant[] = [
+  {
+    name: 'an old token is as good as the current one',
+    file: 'src/domain/lease.ts',
+    from: 'caller.token !== undefined && caller.token !== lease.token',
+    to: 'caller.token === -1',
+    tests: [domain('locks')],
+  },
+  {
+    name: 'a lease holds one millisecond past its expiry',
+    file: 'src/domain/lease.ts',
+    from: 'now_ms >= lease.expires_at_ms',
+    to: 'now_ms > lease.expires_at_ms',
+    tests: [domain('locks')],
+  },
+  {
+    name: 'everybody is the holder',
+    file: 'src/domain/lease.ts',
+    from: "lease.agent_id === caller.agent_id ? 'mine' : 'taken'",
+    to: "lease.agent_id === '' ? 'taken' : 'mine'",
+    tests: [domain('locks')],
+  },
+  {
+    name: 'a new session of an agent keeps the old token',
+    file: 'src/domain/lease.ts',
+    from: 'if (lease.session_id !== caller.session_id) return grant(record, caller, ttl_ms, now_ms);',
+    to: '',
+    tests: [domain('locks')],
+  },
+  {
+    name: 'tokens follow the clock alone',
+    file: 'src/ledger/entity.ts',
+    from: 'Math.max((record?.version ?? 0) + 1, Math.floor(now_ms))',
+    to: 'Math.floor(now_ms) + (record === undefined ? 0 : 0)',
+    tests: ['test/chaos/clock.test.ts'],
+  },
+  {
+    name: 'a release does not say until when the grant must live',
+    file: 'src/domain/locks/release-lock.ts',
+    from: 'return commit([event], answer, current.lease.expires_at_ms);',
+    to: 'return commit([event], answer);',
+    tests: [domain('locks')],
+  },
+];
+
+const queue: Plant[] = [
+  {
+    name: 'an unknown dependency counts as met',
+    file: 'src/domain/queue/submit-work.ts',
+    from: "    return refuse('unknown_dependency',",
+    to: "    return undefined;\n  if (parent === '')\n    return refuse('unknown_dependency',",
+    tests: [domain('submit-work')],
+  },
+  {
+    name: 'the end of a task is not passed on',
+    file: 'src/domain/queue/task.ts',
+    from: 'ended_at_ms: at_ms, releasing: state.has_dependents',
+    to: 'ended_at_ms: at_ms, releasing: false',
+    tests: [domain('end-work')],
+  },
+  {
+    name: 'priority 10 sorts before 2',
+    file: 'src/domain/queue/task.ts',
+    from: "String(state.priority).padStart(2, '0')",
+    to: 'String(state.priority)',
+    tests: [domain('get-work'), conformance('memory')],
+  },
+  {
+    name: 'files that others have locked do not matter',
+    file: 'src/domain/queue/get-work.ts',
+    from: "now_ms).standing !== 'taken'",
+    to: "now_ms).standing !== 'superseded'",
+    tests: [domain('get-work')],
+  },
+  {
+    name: 'a claim that ran out is handed out again at once',
+    file: 'src/domain/queue/settle-due.ts',
+    from: 'const retry_at_ms = now_ms + retryDelay_ms(state.attempt_count);',
+    to: 'const retry_at_ms = now_ms;',
+    tests: [domain('get-work'), domain('end-work'), domain('task-states')],
+  },
+];
+
+const memory: Plant[] = [
+  {
+    name: 'memory: what is only read is not expected',
+    file: 'src/ledger/memory.ts',
+    from: 'if (version(records, expectation) !== expectation.version)',
+    to: 'if (version(records, expectation) === -1)',
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'memory: the version of what is written is not checked',
+    file: 'src/ledger/memory.ts',
+    from: 'if (version(records, write) !== write.expected)',
+    to: 'if (version(records, write) === -1)',
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'memory: not_after is ignored',
+    file: 'src/ledger/memory.ts',
+    from: 'this.#context.clock.now_ms() >= proposal.not_after_ms',
+    to: 'this.#context.clock.now_ms() < 0',
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'an operation id may be used for something else',
+    file: 'src/ledger/optimistic.ts',
+    from: 'if (seen.input_digest !== request.input_digest) {',
+    to: "if (seen.input_digest === 'never') {",
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'rows of a session are not numbered',
+    file: 'src/coordinator.ts',
+    from: 'this.#sequence += 1;',
+    to: 'this.#sequence += 0;',
+    tests: [conformance('memory')],
+  },
+  {
+    name: '.. in a path stays where it is',
+    file: 'src/kernel/workspace.ts',
+    from: "if (name === '..')",
+    to: "if (name === '...')",
+    tests: ['test/kernel/path.test.ts'],
+  },
+];
+
+const sqlite: Plant[] = [
+  {
+    name: 'SQLite: transactions begin as readers',
+    file: 'src/stores/sqlite/statements.ts',
+    from: "prepare('BEGIN IMMEDIATE')",
+    to: "prepare('BEGIN')",
+    tests: [conformance('sqlite'), 'test/chaos/race.test.ts'],
+  },
+  {
+    name: 'SQLite: answered before the commit',
+    file: 'src/stores/sqlite/writer.ts',
+    from: 'answers.push(job.execute());',
+    to: 'job.execute()();',
+    tests: ['test/chaos/full-disk.test.ts'],
+  },
+  {
+    name: 'SQLite: the operation id is not looked up',
+    file: 'src/stores/sqlite/store.ts',
+    from: 'if (seen !== undefined) return recall<A>(request, seen);',
+    to: 'void recall;\n    void seen;',
+    tests: ['test/stores/sqlite.test.ts'],
+  },
+  {
+    name: 'SQLite: last in, first out',
+    file: 'src/stores/sqlite/statements.ts',
+    from: ', born, id LIMIT ?',
+    to: ', born DESC, id LIMIT ?',
+    tests: [conformance('sqlite')],
+  },
+  {
+    name: 'SQLite: other processes’ rows are not noticed',
+    file: 'src/stores/sqlite/writer.ts',
+    from: 'if (version === this.#seenVersion) return;',
+    to: 'if (this.#seenVersion !== undefined) return;',
+    tests: [conformance('sqlite')],
+  },
+  {
+    name: 'SQLite: nobody looks whether the file is still there',
+    file: 'src/stores/sqlite/writer.ts',
+    from: 'this.#guard.check();',
+    to: '',
+    tests: ['test/chaos/sqlite-files.test.ts'],
+  },
+  {
+    name: 'SQLite: the row of a commit is written later',
+    file: 'src/stores/sqlite/store.ts',
+    from: 'statements.append(position, row, ',
+    to: 'this.note(row);\n      void (',
+    tests: [conformance('sqlite')],
+  },
+  {
+    name: 'SQLite: rows of the log can be deleted',
+    file: 'src/stores/sqlite/schema.ts',
+    from: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log',
+    to: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON links',
+    tests: ['test/stores/sqlite.test.ts'],
+  },
+  {
+    name: 'SQLite: a foreign database is taken for ours',
+    file: 'src/stores/sqlite/file.ts',
+    from: 'if (application_id !== 0 || objects > 0)',
+    to: 'if (application_id === -1 && objects > 0)',
+    tests: ['test/chaos/sqlite-files.test.ts'],
+  },
+];
+
+const postgres: Plant[] = [
+  {
+    name: 'PostgreSQL: what is only read is not expected',
+    file: 'src/stores/postgres/migrations/003_commit.sql',
+    from: 'FILTER (WHERE coalesce(r.version, 0) <> t.v)',
+    to: 'FILTER (WHERE t.w AND coalesce(r.version, 0) <> t.v)',
+    tests: [conformance('postgres')],
+  },
+  {
+    name: 'PostgreSQL: expectations take no lock',
+    file: 'src/stores/postgres/migrations/003_commit.sql',
+    from: 'ELSE pg_advisory_xact_lock_shared((o.key >> 32)::integer, ((o.key << 32) >> 32)::integer)::text',
+    to: "ELSE ''",
+    tests: [conformance('postgres')],
+  },
+  {
+    name: 'PostgreSQL: a taken task is taken again',
+    file: 'src/stores/postgres/migrations/004_get_work.sql',
+    from: 'AND (p_types IS NULL OR coxswain.still_ready(p_project, p_ids[at]))',
+    to: '',
+    tests: ['test/chaos/follow.test.ts', conformance('postgres')],
+  },
+  {
+    name: 'PostgreSQL: readers overtake commits under way',
+    file: 'src/stores/postgres/migrations/002_functions.sql',
+    from: 'RETURN least(last, lowest);',
+    to: 'RETURN last;',
+    tests: ['test/chaos/follow.test.ts', conformance('postgres')],
+  },
+];
+
+export const plants: readonly Plant[] = [...lease, ...queue, ...memory, ...sqlite, ...postgres];
