@@ -66,7 +66,7 @@ async function killOne(store: string, folder: string, lanes: string[]): Promise<
 }
 
 /** The last incarnation answers what is still open. */
-export async function finish(store: string, folder: string, lanes: string[]): Promise<void> {
+async function finish(store: string, folder: string, lanes: string[]): Promise<void> {
   const { code, stderr } = await startProgram('kills-worker.ts', { store, folder, lanes, finish: true })
     .exited;
   if (code !== 0) throw new Error(`the last writer ended with ${code}: ${stderr}`);

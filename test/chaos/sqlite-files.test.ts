@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { fileSystemProblem } from '../../src/stores/sqlite/file.ts';
 import { Agent, temporaryFolder } from './crew.ts';
@@ -171,4 +172,15 @@ test('[STORE-3] another program that empties the -wal by a checkpoint is no harm
   assert.equal((await agent.call('acquire_lock', { file_path: 'b.ts' })).success, true);
   assert.deepEqual(await lockedPaths(path), ['0.ts', '1.ts', '2.ts', 'a.ts', 'b.ts']);
   await agent.close();
+});
+
+test('[STORE-3] a call on a closed store is told so', async () => {
+  using folder = temporaryFolder();
+  const client = await connect({ store: `sqlite:${join(folder.path, 'cox.db')}`, agent_id: 'anna' });
+  assert.equal((await client.call('acquire_lock', { file_path: 'a.ts' })).success, true);
+  await client.close();
+  for (const operation of ['acquire_lock', 'check_locks'] as const) {
+    const answer = await client.call(operation, operation === 'acquire_lock' ? { file_path: 'b.ts' } : {});
+    assert.equal(answer.error, 'database_unavailable', JSON.stringify(answer));
+  }
 });

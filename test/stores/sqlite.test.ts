@@ -47,10 +47,7 @@ test('[AUD-4] the log refuses to be changed or shortened', async () => {
 
 test('[AUD-4] on SQLite, which trusts its user, a changed or missing row is found', async () => {
   for (const [sql, expected] of [
-    [
-      `UPDATE log SET result = replace(result, 'acquired', 'refused') WHERE position = 2`,
-      /Row 2 .* was changed/,
-    ],
+    [`UPDATE log SET body = replace(body, 'acquired', 'refused') WHERE position = 2`, /Row 2 .* was changed/],
     [`UPDATE log SET agent_id = 'somebody' WHERE position = 3`, /Row 3 .* was changed/],
     ['DELETE FROM log WHERE position = 2', /Row 2 of the log is missing; 3 follows/],
   ] as const) {

@@ -36,20 +36,13 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE log (
     position INTEGER PRIMARY KEY,
-    schema INTEGER NOT NULL,
     project TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     agent_id TEXT NOT NULL,
-    agent_type TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    sequence INTEGER NOT NULL,
     operation TEXT NOT NULL,
     operation_id TEXT NOT NULL,
     input_digest TEXT,
-    duration_ms REAL NOT NULL,
-    parameters TEXT NOT NULL,
-    result TEXT NOT NULL,
-    events TEXT NOT NULL,
+    body TEXT NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
   -- Only commits whose caller named an id have a digest: a retry finds what was done, never what was refused.
@@ -58,5 +51,11 @@ export const MIGRATIONS: readonly string[] = [
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
   CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+
+  -- For people with a sqlite3 shell; nothing in the product reads it.
+  CREATE VIEW audit_log AS SELECT position, strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') AS timestamp,
+    project, agent_id, body ->> 'agent_type' AS agent_type, body ->> 'session_id' AS session_id,
+    body ->> 'sequence' AS sequence, operation, body -> 'parameters' AS parameters, body -> 'result' AS result,
+    body ->> 'duration_ms' AS duration_ms, body -> 'events' AS events FROM log;
   `,
 ];

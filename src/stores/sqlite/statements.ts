@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Range } from '../../ledger/decision.ts';
-import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
+import type { EntityKey, EntityRecord } from '../../ledger/entity.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { type RecordWrite, stateTooLarge } from '../../ledger/proposal.ts';
@@ -19,13 +19,20 @@ interface RecordRow {
   state: string;
 }
 
-type LogRow = Omit<LogEntry, 'parameters' | 'result' | 'events'> & {
-  parameters: string;
-  result: string;
-  events: string;
+interface LogRow {
+  position: number;
+  project: string;
+  at_ms: number;
+  agent_id: string;
+  operation: string;
+  operation_id: string;
   input_digest: string | null;
+  /** What nobody searches by: the rest of the row as one JSON text is quicker to write than a dozen columns. */
+  body: string;
   checksum: number;
-};
+}
+
+type LogBody = Omit<LogEntry, keyof LogRow>;
 
 /** Every statement the store runs, prepared once. Nothing here decides anything. */
 export class Statements {
@@ -70,13 +77,12 @@ export class Statements {
     this.#unlink = prepare(
       'DELETE FROM links WHERE project = ? AND kind = ? AND link = ? AND born = ? AND id = ?',
     );
-    this.#append =
-      prepare(`INSERT INTO log (position, schema, project, at_ms, agent_id, agent_type, session_id,
-      sequence, operation, operation_id, input_digest, duration_ms, parameters, result, events, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#append = prepare(`INSERT INTO log
+      (position, project, at_ms, agent_id, operation, operation_id, input_digest, body, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#read = prepare('SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ?');
     this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
-    this.#operation = prepare(`SELECT input_digest, position, result FROM log
+    this.#operation = prepare(`SELECT input_digest, position, body FROM log
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
     this.#epoch = prepare('PRAGMA user_version');
     this.#dataVersion = prepare('PRAGMA data_version');
@@ -121,26 +127,20 @@ export class Statements {
 
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
   append(position: number, row: Unplaced, input_digest: string | null): void {
-    const parameters = JSON.stringify(row.parameters);
-    const result = JSON.stringify(row.result);
-    const events = JSON.stringify(row.events);
+    const { project, at_ms, agent_id, operation, operation_id, ...rest } = row;
+    const body = JSON.stringify(rest satisfies LogBody);
+    const stored = { position, project, at_ms, agent_id, operation, operation_id, input_digest, body };
+    const checksum = rowChecksum(stored);
     this.#append.run(
       position,
-      row.schema,
-      row.project,
-      row.at_ms,
-      row.agent_id,
-      row.agent_type,
-      row.session_id,
-      row.sequence,
-      row.operation,
-      row.operation_id,
+      project,
+      at_ms,
+      agent_id,
+      operation,
+      operation_id,
       input_digest,
-      row.duration_ms,
-      parameters,
-      result,
-      events,
-      rowChecksum(position, row, input_digest, parameters, result, events),
+      body,
+      checksum,
     );
   }
 
@@ -150,25 +150,25 @@ export class Statements {
     let expected = after;
     return rows.map((row) => {
       expected += 1;
-      if (row.position !== expected)
+      const { position, project, at_ms, agent_id, operation, operation_id, body } = row;
+      if (position !== expected)
         throw new StoreFailure(
           'store_damaged',
-          `Row ${expected} of the log is missing; ${row.position} follows.`,
+          `Row ${expected} of the log is missing; ${position} follows.`,
         );
-      if (
-        row.checksum !==
-        rowChecksum(row.position, row, row.input_digest, row.parameters, row.result, row.events)
-      )
+      if (row.checksum !== rowChecksum(row))
         throw new StoreFailure(
           'store_damaged',
-          `Row ${row.position} of the log was changed after it was written.`,
+          `Row ${position} of the log was changed after it was written.`,
         );
-      const { checksum: _checksum, input_digest: _digest, parameters, result, events, ...rest } = row;
       return {
-        ...rest,
-        parameters: JSON.parse(parameters) as JsonObject,
-        result: JSON.parse(result) as JsonObject,
-        events: JSON.parse(events) as EventBody[],
+        position,
+        project,
+        at_ms,
+        agent_id,
+        operation,
+        operation_id,
+        ...(JSON.parse(body) as LogBody),
       };
     });
   }
@@ -184,10 +184,10 @@ export class Statements {
       request.actor.agent_id,
       request.project,
       since_ms,
-    ) as { input_digest: string; position: number; result: string } | undefined;
+    ) as { input_digest: string; position: number; body: string } | undefined;
     if (row === undefined) return undefined;
-    const { input_digest, position, result } = row;
-    return { input_digest, position, answer: JSON.parse(result) as JsonObject };
+    const { input_digest, position, body } = row;
+    return { input_digest, position, answer: (JSON.parse(body) as LogBody).result };
   }
 
   epoch(): number {
@@ -214,15 +214,8 @@ function toRecord(row: RecordRow): EntityRecord {
  * Finds damage and careless edits for a microsecond. Against someone who recomputes it there is the sealer's chain, which
  * is built behind the log because a chain inside the commit would cost more than the commit.
  */
-function rowChecksum(
-  position: number,
-  row: Omit<Unplaced, 'parameters' | 'result' | 'events'>,
-  input_digest: string | null,
-  parameters: string,
-  result: string,
-  events: string,
-): number {
+function rowChecksum(row: Omit<LogRow, 'checksum'>): number {
   return crc32(
-    `${position}\n${row.schema}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.agent_type}\n${row.session_id}\n${row.sequence}\n${row.operation}\n${row.operation_id}\n${input_digest}\n${row.duration_ms}\n${parameters}\n${result}\n${events}`,
+    `${row.position}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.operation}\n${row.operation_id}\n${row.input_digest}\n${row.body}`,
   );
 }

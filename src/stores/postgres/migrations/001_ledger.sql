@@ -57,17 +57,6 @@ CREATE TABLE coxswain.log (
   PRIMARY KEY (project, position)
 );
 
--- Rows of batches are compressed, and the default way takes longer than everything else about the row.
-DO $$
-BEGIN
-  ALTER TABLE coxswain.log ALTER COLUMN parameters SET STORAGE EXTERNAL, ALTER COLUMN result SET STORAGE EXTERNAL,
-    ALTER COLUMN events SET STORAGE EXTERNAL;
-  ALTER TABLE coxswain.records ALTER COLUMN state SET STORAGE EXTERNAL;
-EXCEPTION WHEN feature_not_supported THEN
-  -- A server built without it: slower, otherwise the same.
-  NULL;
-END $$;
-
 CREATE FUNCTION coxswain.log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the log of Coxswain is append-only: % refused', TG_OP USING ERRCODE = 'COX02';
