@@ -57,7 +57,13 @@ async function attemptOnce<A extends JsonObject>(
 ): Promise<Outcome<A> | 'conflict'> {
   const loaded = new LoadedSet();
   let now_ms: number | undefined;
-  const time = () => now_ms ?? engine.estimate_ms();
+  let estimated_ms: number | undefined;
+  // One time for the whole attempt, so that the row is stamped with what the decision went by.
+  const time = () => {
+    if (now_ms !== undefined) return now_ms;
+    estimated_ms ??= engine.estimate_ms();
+    return estimated_ms;
+  };
   const rounds = deliberate(decision, loaded, time);
   let step = rounds.next();
   while (!step.done) {

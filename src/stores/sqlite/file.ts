@@ -81,8 +81,9 @@ function setUp(database: DatabaseSync): void {
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA cache_size = -16000');
-  // Pages are written back less often than by default (1,000): the same page is changed by many commits in between.
-  database.exec('PRAGMA wal_autocheckpoint = 4000');
+  // Pages are written back less often than by default (1,000): the same page is changed by many commits in between. The
+  // -wal may reach 64 MB for it.
+  database.exec('PRAGMA wal_autocheckpoint = 16000');
   if (epochOf(database) < SCHEMA_EPOCH) migrate(database);
   checkEpoch(epochOf(database));
 }

@@ -1,32 +1,73 @@
-import { type Stats, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_HEADER_BYTES = 24;
+/** Between two full looks the folder, the file's size and the first byte of the -wal have to do. */
+const FULL_LOOK_EVERY_MS = 200;
+/** Older kernels and file systems count a folder's time in steps; a change within one would not show. */
+const SETTLED_MS = 50;
 
 /**
  * Looks before every batch and every read whether the files at the path are still the ones that were opened. SQLite
  * itself goes on with what it has open: a commit would be acknowledged and lost, a read would answer from the past, and
  * without the common -shm two processes would write over each other.
+ *
+ * Asking for the -wal's own times before every commit would make every commit slower by a third: since Linux 6.13 a write
+ * after such a question gives the file a new time, and fsync has to write that too. A file that is moved, deleted or
+ * replaced changes its folder's time, and an emptied one has no first byte, so these are asked instead.
  */
 export class FileGuard {
   readonly #path: string;
+  readonly #folderPath: string;
   readonly #database: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #byte = Buffer.alloc(1);
+  #folder: Stats | undefined;
   #file: Stats | undefined;
   #wal: Stats | undefined;
   #shm: Stats | undefined;
+  #walHandle: number | undefined;
+  #looked_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(path: string, database: DatabaseSync) {
+  constructor(path: string, database: DatabaseSync, clock: Clock) {
     this.#path = path;
+    this.#folderPath = dirname(path);
     this.#database = database;
+    this.#clock = clock;
     this.#file = statSync(path);
   }
 
   check(): void {
+    const now_ms = this.#clock.elapsed_ms();
+    if (now_ms - this.#looked_ms < FULL_LOOK_EVERY_MS && this.#seemsUntouched()) return;
+    const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     this.#file = same(this.#path, this.#file);
     this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
     this.#shm = same(`${this.#path}-shm`, this.#shm);
+    this.#walHandle ??= this.#wal === undefined ? undefined : openSync(`${this.#path}-wal`, 'r');
+    // Looked at before the files, so that what happens in between shows as a change next time.
+    this.#folder = folder;
+    this.#looked_ms = now_ms;
+  }
+
+  close(): void {
+    if (this.#walHandle !== undefined) closeSync(this.#walHandle);
+    this.#walHandle = undefined;
+  }
+
+  #seemsUntouched(): boolean {
+    if (this.#folder === undefined || this.#walHandle === undefined) return false;
+    const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
+    if (folder?.ino !== this.#folder.ino || folder.mtimeMs !== this.#folder.mtimeMs) return false;
+    if (this.#clock.now_ms() - folder.mtimeMs < SETTLED_MS) return false;
+    const file = statSync(this.#path, { throwIfNoEntry: false });
+    if (file === undefined || file.size < (this.#file?.size ?? 0)) return false;
+    this.#file = file;
+    return readSync(this.#walHandle, this.#byte, 0, 1, 0) === 1;
   }
 
   /** A -wal may shrink when another program has copied all of it into the file: then it has the frames SQLite counts. */

@@ -9,6 +9,9 @@ import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { type RecordWrite, stateTooLarge } from '../../ledger/proposal.ts';
 
+/** A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3. */
+const ROWS = 'cast(? AS INTEGER)';
+
 const COLUMNS = 'kind, id, version, born, state';
 
 interface RecordRow {
@@ -58,14 +61,14 @@ export class Statements {
     this.#record = prepare(`SELECT ${COLUMNS} FROM records WHERE project = ? AND kind = ? AND id = ?`);
     const indexed = (column: string) =>
       prepare(`SELECT ${COLUMNS} FROM records
-        WHERE project = ? AND kind = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}, born, id LIMIT ?`);
+        WHERE project = ? AND kind = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}, born, id LIMIT ${ROWS}`);
     this.#ranges = {
       id: indexed('id'),
       sort: indexed('sort_key'),
       group: indexed('group_key'),
       link: prepare(`SELECT r.kind, r.id, r.version, r.born, r.state FROM links l
         JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id
-        WHERE l.project = ? AND l.kind = ? AND l.link >= ? AND l.link < ? ORDER BY l.link, l.born, l.id LIMIT ?`),
+        WHERE l.project = ? AND l.kind = ? AND l.link >= ? AND l.link < ? ORDER BY l.link, l.born, l.id LIMIT ${ROWS}`),
     };
     this.#insert = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -80,7 +83,7 @@ export class Statements {
     this.#append = prepare(`INSERT INTO log
       (position, project, at_ms, agent_id, operation, operation_id, input_digest, body, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#read = prepare('SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ?');
+    this.#read = prepare(`SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ${ROWS}`);
     this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
     this.#operation = prepare(`SELECT input_digest, position, body FROM log
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);

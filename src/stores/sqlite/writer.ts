@@ -52,7 +52,7 @@ export class Writer {
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
-    this.#guard = new FileGuard(path, database);
+    this.#guard = new FileGuard(path, database, clock);
     this.statements = new Statements(database);
   }
 
@@ -87,6 +87,7 @@ export class Writer {
     await this.#pumping;
     clearTimeout(this.#notesTimer);
     this.#closed = true;
+    this.#guard.close();
     this.#database.close();
   }
 
