@@ -150,8 +150,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: answered before the commit',
     file: 'src/stores/sqlite/writer.ts',
-    from: 'answers.push(job.execute());',
-    to: 'job.execute()();',
+    from: 'done.push(job.execute());',
+    to: 'job.execute().answer();',
     tests: ['test/chaos/full-disk.test.ts'],
   },
   {

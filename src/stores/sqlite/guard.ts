@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Wal } from './wal.ts';
 
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_HEADER_BYTES = 24;
@@ -25,18 +26,18 @@ export class FileGuard {
   readonly #folderPath: string;
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
-  readonly #byte = Buffer.alloc(1);
+  readonly #walFile: Wal;
   #folder: Stats | undefined;
   #file: Stats | undefined;
   #wal: Stats | undefined;
   #shm: Stats | undefined;
-  #walHandle: number | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(path: string, database: DatabaseSync, clock: Clock) {
+  constructor(path: string, database: DatabaseSync, wal: Wal, clock: Clock) {
     this.#path = path;
     this.#folderPath = dirname(path);
     this.#database = database;
+    this.#walFile = wal;
     this.#clock = clock;
     this.#file = statSync(path);
   }
@@ -48,26 +49,20 @@ export class FileGuard {
     this.#file = same(this.#path, this.#file);
     this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
     this.#shm = same(`${this.#path}-shm`, this.#shm);
-    this.#walHandle ??= this.#wal === undefined ? undefined : openSync(`${this.#path}-wal`, 'r');
     // Looked at before the files, so that what happens in between shows as a change next time.
     this.#folder = folder;
     this.#looked_ms = now_ms;
   }
 
-  close(): void {
-    if (this.#walHandle !== undefined) closeSync(this.#walHandle);
-    this.#walHandle = undefined;
-  }
-
   #seemsUntouched(): boolean {
-    if (this.#folder === undefined || this.#walHandle === undefined) return false;
+    if (this.#folder === undefined) return false;
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     if (folder?.ino !== this.#folder.ino || folder.mtimeMs !== this.#folder.mtimeMs) return false;
     if (this.#clock.now_ms() - folder.mtimeMs < SETTLED_MS) return false;
     const file = statSync(this.#path, { throwIfNoEntry: false });
     if (file === undefined || file.size < (this.#file?.size ?? 0)) return false;
     this.#file = file;
-    return readSync(this.#walHandle, this.#byte, 0, 1, 0) === 1;
+    return !this.#walFile.isEmpty();
   }
 
   /** A -wal may shrink when another program has copied all of it into the file: then it has the frames SQLite counts. */

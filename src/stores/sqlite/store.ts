@@ -79,7 +79,8 @@ class SqliteStore implements Store {
       this.#file.writer.submit({
         execute: () => {
           const outcome = this.#decide(request, decision);
-          return () => resolve(outcome);
+          // What was committed before under this id may still be on its way to the disk, too.
+          return { promises: outcome.status === 'committed', answer: () => resolve(outcome) };
         },
         fail: reject,
       });

@@ -7,12 +7,19 @@ import { isBusy, storeFailure } from './errors.ts';
 import { checkEpoch } from './file.ts';
 import { FileGuard } from './guard.ts';
 import { Statements } from './statements.ts';
+import { Wal } from './wal.ts';
 
 /** A decision waiting to be made inside the writer's transaction. */
 export interface Job {
-  /** Synchronous: no transaction is ever open across an await. Returns how to tell the caller once it is durable. */
-  execute(): () => void;
+  /** Synchronous: no transaction is ever open across an await. */
+  execute(): Executed;
   fail(error: Error): void;
+}
+
+interface Executed {
+  /** Whether its answer promises something, so that it must be on disk first. A refusal promises nothing. */
+  readonly promises: boolean;
+  answer(): void;
 }
 
 const BATCH_MAX = 128;
@@ -26,12 +33,14 @@ const NOTES_WAIT_MS = 20;
 
 /**
  * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
- * of the event loop, share the next one and its fsync: that is where the speed of many callers comes from.
+ * of the event loop, share the next one, and many transactions share a sync: that is where the speed of many callers
+ * comes from.
  */
 export class Writer {
   readonly statements: Statements;
   readonly #database: DatabaseSync;
   readonly #path: string;
+  readonly #wal: Wal;
   readonly #guard: FileGuard;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -52,7 +61,8 @@ export class Writer {
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
-    this.#guard = new FileGuard(path, database, clock);
+    this.#wal = new Wal(path);
+    this.#guard = new FileGuard(path, database, this.#wal, clock);
     this.statements = new Statements(database);
   }
 
@@ -87,7 +97,7 @@ export class Writer {
     await this.#pumping;
     clearTimeout(this.#notesTimer);
     this.#closed = true;
-    this.#guard.close();
+    this.#wal.close();
     this.#database.close();
   }
 
@@ -122,13 +132,13 @@ export class Writer {
   /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */
   async #tryBatch(take: () => Job[]): Promise<Job[]> {
     let batch: Job[] | undefined;
-    const answers: (() => void)[] = [];
+    const done: Executed[] = [];
     try {
       await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
         // Taken only now: whoever came while we waited for the file rides along.
         batch = take();
         this.#appendNotes();
-        for (const job of batch) answers.push(job.execute());
+        for (const job of batch) done.push(job.execute());
       });
     } catch (error) {
       if (batch !== undefined && batch.length > 1) return batch;
@@ -136,22 +146,34 @@ export class Writer {
       for (const job of batch ?? take()) job.fail(failure);
       return [];
     }
-    for (const answer of answers) answer();
+    this.#acknowledge(batch ?? [], done);
     this.onCommit();
     return [];
+  }
+
+  /**
+   * The file's write lock is free again by now: others commit while the disk works for us. Waiting here without blocking,
+   * and deciding the next batch meanwhile, was tried: batches got smaller and two callers in ten fewer were served.
+   */
+  #acknowledge(batch: readonly Job[], done: readonly Executed[]): void {
+    try {
+      if (done.some(({ promises }) => promises)) this.#wal.sync();
+    } catch (error) {
+      const message = `The disk did not take it: it may or may not be kept. Repeat it with the same operation_id. (${error})`;
+      for (const job of batch) job.fail(new StoreFailure('database_unavailable', message, { cause: error }));
+      return;
+    }
+    for (const { answer } of done) answer();
   }
 
   /** Rows of reads and refusals when there is no commit to ride in: not worth an fsync, nor a long wait. */
   async #writeNotes(): Promise<void> {
     try {
-      this.#database.exec('PRAGMA synchronous = NORMAL');
       await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.#appendNotes());
       this.onCommit();
     } catch {
       this.#drop(this.#notes.length);
       this.#notes = [];
-    } finally {
-      if (this.#database.isOpen) this.#database.exec('PRAGMA synchronous = FULL');
     }
   }
 
