@@ -21,10 +21,20 @@ export type CommitResult =
   | { readonly status: 'conflict' }
   | { readonly status: 'seen'; readonly seen: Seen };
 
+export interface LoadAnswer {
+  readonly now_ms: number;
+  readonly seen: Seen | undefined;
+  /** From memory: maybe out of date, and the operation id was not looked up. */
+  readonly unsure?: boolean;
+}
+
 /** The primitive steps of a store that decides outside its transaction. */
 export interface OptimisticEngine {
-  /** Loads into the set; answers the store's time and what is known of the operation id. */
-  load(request: Request, needs: Needs, into: LoadedSet): Promise<{ now_ms: number; seen: Seen | undefined }>;
+  /**
+   * Loads into the set; answers the store's time and what is known of the operation id. Unless asked to be sure, it may
+   * answer from memory and say so: a commit proves what it went by, but nobody is refused on such grounds.
+   */
+  load(request: Request, needs: Needs, into: LoadedSet, sure: boolean): Promise<LoadAnswer>;
   /** A lower bound of the store's time without asking it: expiry may be seen late, never early. */
   estimate_ms(): number;
   /** All or nothing: if every version is as expected, the time limit has not passed and the id is new. */
@@ -40,8 +50,8 @@ export async function runOptimistically<A extends JsonObject>(
 ): Promise<Outcome<A>> {
   for (let attempt = 0; attempt < limits.commit_attempts; attempt += 1) {
     if (attempt > 1) await context.clock.sleep(backoff_ms(attempt, context.random));
-    const outcome = await attemptOnce(engine, context, request, decision);
-    if (outcome !== 'conflict') return outcome;
+    const outcome = await attemptOnce(engine, context, request, decision, attempt > 0);
+    if (outcome !== 'again') return outcome;
   }
   throw new StoreFailure(
     'database_unavailable',
@@ -54,9 +64,11 @@ async function attemptOnce<A extends JsonObject>(
   context: { entities: Entities; clock: Clock },
   request: Request,
   decision: Decision<A>,
-): Promise<Outcome<A> | 'conflict'> {
+  sure: boolean,
+): Promise<Outcome<A> | 'again'> {
   const loaded = new LoadedSet();
   let now_ms: number | undefined;
+  let unsure = false;
   let estimated_ms: number | undefined;
   // One time for the whole attempt, so that the row is stamped with what the decision went by.
   const time = () => {
@@ -67,7 +79,8 @@ async function attemptOnce<A extends JsonObject>(
   const rounds = deliberate(decision, loaded, time);
   let step = rounds.next();
   while (!step.done) {
-    const answer = await engine.load(request, step.value, loaded);
+    const answer = await engine.load(request, step.value, loaded, sure);
+    unsure ||= answer.unsure === true;
     if (answer.seen !== undefined) return recall<A>(request, answer.seen);
     // The first round's time holds for the whole decision: what was alive then is what was loaded then.
     now_ms ??= answer.now_ms;
@@ -75,9 +88,10 @@ async function attemptOnce<A extends JsonObject>(
   }
   const verdict = step.value;
   if (verdict.verdict === 'refuse') {
+    if (unsure) return 'again';
     if (now_ms !== undefined) return { status: 'refused', refusal: verdict.refusal };
     // Nothing was loaded, so the operation id has not been looked up yet.
-    const { seen } = await engine.load(request, {}, loaded);
+    const { seen } = await engine.load(request, {}, loaded, true);
     return seen === undefined ? { status: 'refused', refusal: verdict.refusal } : recall<A>(request, seen);
   }
   const at_ms = time();
@@ -86,7 +100,7 @@ async function attemptOnce<A extends JsonObject>(
   if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
   const row = logRow(request, verdict.answer, verdict.events, at_ms, context.clock.elapsed_ms());
   const result = await engine.commit(request, proposal, row);
-  if (result.status === 'conflict') return 'conflict';
+  if (result.status === 'conflict') return 'again';
   if (result.status === 'seen') return recall<A>(request, result.seen);
   return { status: 'committed', answer: verdict.answer, position: result.position, repeated: false };
 }

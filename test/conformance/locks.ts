@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
+import { agent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 const BRIEFLY = 0.02;
@@ -78,6 +79,24 @@ export function lockCases(scene: Scene): void {
     assert.equal((await fresh('acquire_lock', { file_path: 'l4b.ts' })).action, 'refreshed');
     assert.equal((await old('release_lock', { file_path: 'l4b.ts' })).error, 'superseded');
     assert.equal((await fresh('release_lock', { file_path: 'l4b.ts' })).released, true);
+  });
+
+  test(`[LOCK-4] ${at}: what somebody else changed counts, whatever one remembers`, async () => {
+    const elsewhere = await scene.fixture().open();
+    const here = scene.agent('a');
+    const there = agent(elsewhere, 'a');
+    await here('acquire_lock', { file_path: 'l4c.ts' });
+    assert.equal((await there('release_lock', { file_path: 'l4c.ts' })).released, true);
+    const other = scene.agent('b');
+    assert.equal((await other('acquire_lock', { file_path: 'l4c.ts' })).action, 'acquired', 'free, not a’s');
+    assert.equal((await agent(elsewhere, 'b')('release_lock', { file_path: 'l4c.ts' })).released, true);
+    assert.equal((await there('acquire_lock', { file_path: 'l4c.ts' })).action, 'acquired');
+    assert.equal((await other('release_lock', { file_path: 'l4c.ts' })).error, 'superseded');
+    assert.equal(
+      (await here('release_lock', { file_path: 'l4c.ts' })).error,
+      'superseded',
+      'the first grant is over',
+    );
   });
 
   test(`[LOCK-5] ${at}: of twenty concurrent calls exactly one wins`, async () => {

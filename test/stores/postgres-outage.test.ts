@@ -161,7 +161,7 @@ test('[STORE-3] postgres: server stopped in its tracks: refused in time, and not
 /** A line to the server that can be cut right behind a commit: the answer never arrives. */
 async function startProxy(port: number) {
   const pairs = new Set<[Socket, Socket]>();
-  let cutAnswers = false;
+  let armed = false;
   const proxy = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     const pair: [Socket, Socket] = [near, far];
@@ -173,14 +173,16 @@ async function startProxy(port: number) {
         for (const each of pair) each.destroy();
       });
     }
-    near.on('data', (chunk) => far.write(chunk));
-    far.on('data', (chunk) => {
-      if (!cutAnswers) near.write(chunk);
-      else {
-        cutAnswers = false;
-        near.destroy();
+    let doomed = false;
+    near.on('data', (chunk) => {
+      // Only a commit's: hints and audit rows have connections of their own, and answers of their own.
+      if (armed && chunk.includes('cox_commit')) {
+        armed = false;
+        doomed = true;
       }
+      far.write(chunk);
     });
+    far.on('data', (chunk) => (doomed ? near.destroy() : near.write(chunk)));
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const address = proxy.address();
@@ -188,7 +190,7 @@ async function startProxy(port: number) {
   return {
     port: address.port,
     cutNextAnswer: () => {
-      cutAnswers = true;
+      armed = true;
     },
     close: () => {
       for (const pair of pairs) for (const socket of pair) socket.destroy();
@@ -202,19 +204,24 @@ test('[STORE-3] postgres: the answer to a commit is lost: asked again under its 
   const through = new URL(url);
   through.port = String(proxy.port);
   const store = await openDomain(through.href);
-  await submit(store);
-  for (let round = 0; round < 10; round += 1) {
-    const operation_id = `lost-${round}`;
-    proxy.cutNextAnswer();
-    const outcome = await submit(store, operation_id);
-    assert.ok(outcome.status === 'committed');
-    assert.equal(outcome.repeated, true, 'the second try found the first');
-    const rows = await ask(url, 'SELECT position FROM coxswain.log WHERE operation_id = $1', [operation_id]);
-    assert.deepEqual(
-      rows.map(({ position }) => Number(position)),
-      [outcome.position],
-    );
+  try {
+    await submit(store);
+    for (let round = 0; round < 10; round += 1) {
+      const operation_id = `lost-${round}`;
+      proxy.cutNextAnswer();
+      const outcome = await submit(store, operation_id);
+      assert.ok(outcome.status === 'committed');
+      assert.equal(outcome.repeated, true, 'the second try found the first');
+      const rows = await ask(url, 'SELECT position FROM coxswain.log WHERE operation_id = $1', [
+        operation_id,
+      ]);
+      assert.deepEqual(
+        rows.map(({ position }) => Number(position)),
+        [outcome.position],
+      );
+    }
+  } finally {
+    await store.close();
+    proxy.close();
   }
-  await store.close();
-  proxy.close();
 });

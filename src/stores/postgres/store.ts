@@ -22,6 +22,7 @@ import {
 } from './load-group.ts';
 import { migrate } from './migrate.ts';
 import { Notes } from './notes.ts';
+import { Recent } from './recent.ts';
 import { Watch } from './watch.ts';
 import {
   commitJob,
@@ -67,6 +68,7 @@ class PostgresStore implements Store, OptimisticEngine {
   readonly #writes: Lane<WriteJob, WriteResult>;
   readonly #loads: Lane<LoadJob, LoadResult>;
   readonly #notes: Notes;
+  readonly #recent = new Recent();
   readonly #watch: Watch;
   readonly #pruneTimer: NodeJS.Timeout;
 
@@ -103,13 +105,16 @@ class PostgresStore implements Store, OptimisticEngine {
       const row = logRow(request, {}, [], 0, this.#context.clock.elapsed_ms());
       const result = await this.#writes.push(takeJob(request, taking.args, row));
       if (result.status === 'seen') return recall<A>(request, result.seen);
-      if (result.status === 'committed')
+      if (result.status === 'committed') {
+        for (const record of result.records ?? [])
+          this.#recent.put(request.project, recordOf('task', record));
         return {
           status: 'committed',
           answer: result.answer as A,
           position: result.position,
           repeated: false,
         };
+      }
       if (result.status === 'conflict') continue;
       // Something is ready but locked or being changed: the decision itself says why, or finds it free by now.
       if (result.status === 'none' && result.ready) break;
@@ -135,7 +140,9 @@ class PostgresStore implements Store, OptimisticEngine {
     return this.#database.estimate_ms();
   }
 
-  async load(request: Request, needs: Needs, into: LoadedSet) {
+  async load(request: Request, needs: Needs, into: LoadedSet, sure: boolean) {
+    if (!sure && this.#recollect(request.project, needs, into))
+      return { now_ms: this.estimate_ms(), seen: undefined, unsure: true };
     const result = await this.#loads.push(loadJob(request.project, needs, request));
     result.fill(into);
     return { now_ms: result.now_ms, seen: result.seen };
@@ -145,7 +152,20 @@ class PostgresStore implements Store, OptimisticEngine {
     const result = await this.#writes.push(commitJob(request, proposal, row));
     if (result.status === 'due' || result.status === 'none')
       throw new Error('a commit was answered like a take');
+    if (result.status === 'committed')
+      for (const { kind, id, version, born, state } of proposal.writes)
+        this.#recent.put(request.project, { kind, id, version, born: born ?? result.position, state });
+    else this.#recent.forget(request.project, [...proposal.writes, ...proposal.expects]);
     return result;
+  }
+
+  /** True when all that is needed is what this process wrote itself not long ago. */
+  #recollect(project: string, { keys = [], ranges = [] }: Needs, into: LoadedSet): boolean {
+    if (keys.length === 0 || ranges.length > 0) return false;
+    const records = keys.map((key) => this.#recent.get(project, key));
+    if (records.includes(undefined)) return false;
+    for (const [index, key] of keys.entries()) into.put(key, records[index]);
+    return true;
   }
 
   note(row: Unplaced): void {

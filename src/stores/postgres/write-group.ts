@@ -29,7 +29,13 @@ export interface WriteJob extends Job {
 export type RawRecord = readonly [string, number, number, JsonObject];
 
 export type WriteResult =
-  | { readonly status: 'committed'; readonly position: number; readonly answer?: JsonObject | undefined }
+  | {
+      readonly status: 'committed';
+      readonly position: number;
+      /** Of a take: its answer, and the tasks as they are now. */
+      readonly answer?: JsonObject | undefined;
+      readonly records?: readonly RawRecord[] | undefined;
+    }
   | { readonly status: 'conflict' }
   | { readonly status: 'seen'; readonly seen: Seen }
   /** The same as a `take` finds them: nothing was handed out, and why. */
@@ -155,6 +161,7 @@ interface RawTake {
   readonly i: number;
   readonly position?: number;
   readonly answer?: JsonObject;
+  readonly records?: readonly RawRecord[];
   readonly due?: RawRecord;
   readonly ready?: boolean;
 }
@@ -181,7 +188,12 @@ export function groupResults(jobs: readonly WriteJob[], answer: GroupAnswer): Wr
 function takeResult(take: RawTake | undefined, now_ms: number): WriteResult {
   if (take === undefined) return { status: 'conflict' };
   if (take.position !== undefined)
-    return { status: 'committed', position: take.position, answer: take.answer };
+    return {
+      status: 'committed',
+      position: take.position,
+      answer: take.answer,
+      records: take.records,
+    };
   if (take.due !== undefined) return { status: 'due', now_ms, record: take.due };
   return { status: 'none', now_ms, ready: take.ready === true };
 }

@@ -244,7 +244,7 @@ BEGIN
       group_key = NULL
     -- Not a join with the ids: planned over an empty table, that walked all tasks.
     WHERE r.project = p_project AND r.kind = 'task' AND r.id = ANY (p_ids)
-    RETURNING array_position(p_ids, r.id) AS place, r.id, r.version, r.state
+    RETURNING array_position(p_ids, r.id) AS place, r.id, r.version, r.born, r.state
   ), answers AS MATERIALIZED (
     SELECT p_takers[c.place] AS i, nextval('coxswain.log_position'::regclass) AS position,
       format('[%s]', string_agg(
@@ -257,7 +257,9 @@ BEGIN
           c.state -> 'priority',
           CASE WHEN c.state -> 'files' <> '[]' THEN ',"files":' || (c.state -> 'files')::text END,
           c.state -> 'attempt_count', v_times[p_takers[c.place]], c.version),
-        ',' ORDER BY c.place))::json AS answer
+        ',' ORDER BY c.place))::json AS answer,
+      format('[%s]', string_agg(format('[%s,%s,%s,%s]', to_json(c.id), c.version, c.born, c.state), ',' ORDER BY c.place))::json
+        AS records
     FROM claimed c GROUP BY p_takers[c.place] ORDER BY p_takers[c.place]
   ), logged AS (
     INSERT INTO coxswain.log (position, project, schema, at_ms, agent_id, agent_type, session_id, sequence, operation,
@@ -273,7 +275,8 @@ BEGIN
     ON CONFLICT (project, agent_id, operation_id) DO UPDATE
     SET input_digest = excluded.input_digest, position = excluded.position, at_ms = excluded.at_ms
   )
-  SELECT array_agg(json_build_object('i', a.i, 'position', a.position, 'answer', a.answer)) INTO v_results FROM answers a;
+  SELECT array_agg(json_build_object('i', a.i, 'position', a.position, 'answer', a.answer, 'records', a.records))
+  INTO v_results FROM answers a;
   RETURN v_results;
 END $$;
 

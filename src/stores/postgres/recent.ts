@@ -1,0 +1,28 @@
+import { type EntityKey, type EntityRecord, keyText } from '../../ledger/entity.ts';
+
+const KEPT_MAX = 5000;
+
+/**
+ * The records as this process last wrote them. Whoever claims a task completes it, whoever locks a file releases it: mostly
+ * what is needed next is known already, and asking the server for it is half the time of the call. It may be out of date,
+ * which is harmless: a commit proves every version it went by, and nobody is refused because of what stands here.
+ */
+export class Recent {
+  readonly #records = new Map<string, EntityRecord>();
+
+  put(project: string, record: EntityRecord): void {
+    const text = `${project}\0${keyText(record)}`;
+    this.#records.delete(text);
+    this.#records.set(text, record);
+    const [oldest] = this.#records.keys();
+    if (this.#records.size > KEPT_MAX && oldest !== undefined) this.#records.delete(oldest);
+  }
+
+  get(project: string, key: EntityKey): EntityRecord | undefined {
+    return this.#records.get(`${project}\0${keyText(key)}`);
+  }
+
+  forget(project: string, keys: readonly EntityKey[]): void {
+    for (const key of keys) this.#records.delete(`${project}\0${keyText(key)}`);
+  }
+}
