@@ -164,9 +164,16 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: last in, first out',
     file: 'src/stores/sqlite/statements.ts',
-    from: ', born, id LIMIT ?',
-    to: ', born DESC, id LIMIT ?',
+    from: ', born, id LIMIT',
+    to: ', born DESC, id LIMIT',
     tests: [conformance('sqlite')],
+  },
+  {
+    name: 'PostgreSQL: refused from memory',
+    file: 'src/ledger/optimistic.ts',
+    from: "if (unsure) return 'again';",
+    to: '',
+    tests: [conformance('postgres')],
   },
   {
     name: 'SQLite: other processes’ rows are not noticed',
