@@ -42,14 +42,14 @@ export async function p4(bench: Bench): Promise<Row[]> {
   const queueBound = atLeast(1.5, 2.5);
   const locks: Match = {
     goal: 'P4',
-    what: `lock pairs, SQLite FULL, ${LOCK_CALLERS} callers`,
+    what: `lock pairs, SQLite, durable, ${LOCK_CALLERS} callers`,
     unit: 'pairs/s',
     ours: () => openOurPairs(dir),
     peers: [{ open: () => openProperLockfile(dir, LOCK_CALLERS) }],
   };
   const queue: Match = {
     goal: 'P4',
-    what: `queue cycle, SQLite FULL, ${QUEUE_CALLERS} callers`,
+    what: `queue cycle, SQLite, durable, ${QUEUE_CALLERS} callers`,
     unit: 'jobs/s',
     ours: () => openOurQueue(dir),
     peers: [],
