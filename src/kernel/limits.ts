@@ -23,7 +23,6 @@ export const limits = {
   paths_per_call: 20,
   locks_listed_max: 1000,
 
-  task_type_chars_max: 64,
   task_description_chars_max: 20_000,
   task_payload_bytes_max: 200_000,
   task_files_max: 20,

@@ -1,6 +1,7 @@
 import { submitWork as decide, type NewTask } from '../domain/queue/submit-work.ts';
 import { uuidFromKey } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 
@@ -40,8 +41,6 @@ export const submitWork: Operation<TaskInput> = {
   },
 };
 
-const DELAY_MS_MAX = 366 * 24 * 3600 * 1000;
-
 /** From the wire to the domain: paths in their normal form, ids from keys, times as numbers. */
 export function newTask(input: TaskInput, step: Step, prefix: string): NewTask | Refusal {
   const files: string[] = [];
@@ -51,7 +50,7 @@ export function newTask(input: TaskInput, step: Step, prefix: string): NewTask |
     files.push(path);
   }
   const not_before_ms = input.not_before === undefined ? undefined : Date.parse(input.not_before);
-  if (not_before_ms !== undefined && not_before_ms > step.now_ms() + DELAY_MS_MAX)
+  if (not_before_ms !== undefined && not_before_ms > step.now_ms() + limits.task_delay_ms_max)
     return refuse('invalid_input', 'not_before: expected a time within a year', {
       field: `${prefix}not_before`,
     });

@@ -88,13 +88,11 @@ function inOrder(loaded: Loaded, ranges: readonly Range[]): TaskRecord[] {
 /** A commit expects every lock it looked at, so only as many tasks are looked at as its limit of entities allows. */
 function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[] {
   let left = limits.entities_per_commit - count;
-  return tasks.slice(
-    0,
-    tasks.findIndex((task) => {
-      left -= task.state.files.length;
-      return left < 0;
-    }) >>> 0,
-  );
+  const end = tasks.findIndex((task) => {
+    left -= task.state.files.length;
+    return left < 0;
+  });
+  return end === -1 ? [...tasks] : tasks.slice(0, end);
 }
 
 function filesAreFree(loaded: Loaded, task: TaskRecord, caller: Caller, now_ms: number): boolean {
