@@ -329,13 +329,24 @@ function listNames(fs: FileSystem, directory: string): string[] {
   }
 }
 
+/**
+ * A worktree's entry here is git's first step in making one, and a checkout by a process of its own follows: nobody can
+ * ask for a path in it so soon.
+ */
+const LOOK_EVERY_MS = 3;
+
 function treeLister(source: TreeSource): () => readonly Tree[] {
   let snapshot: Snapshot | undefined;
+  let looked_ms = Number.NEGATIVE_INFINITY;
   const isCurrent = (): boolean =>
     snapshot?.settled === true &&
     snapshot.stamps.every(({ path, mtimeMs }) => mtimeOf(source.fs, path) === mtimeMs);
   return () => {
+    const now_ms = source.nowMs();
+    const age_ms = now_ms - looked_ms;
+    if (snapshot?.settled === true && age_ms >= 0 && age_ms < LOOK_EVERY_MS) return snapshot.trees;
     if (snapshot === undefined || !isCurrent()) snapshot = readSnapshot(source);
+    looked_ms = now_ms;
     return snapshot.trees;
   };
 }
