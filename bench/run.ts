@@ -13,6 +13,7 @@ const TMPFS_MAGIC = 0x01021994;
 /** A goal's file is loaded when it is wanted, so that a broken peer fails its own goal alone. */
 const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   P1: async () => (await import('./goals/p1.ts')).p1,
+  P2: async () => (await import('./goals/p2.ts')).p2,
   P3: async () => (await import('./goals/p3.ts')).p3,
   P4: async () => (await import('./goals/p4.ts')).p4,
   P7: async () => (await import('./goals/p7.ts')).p7,

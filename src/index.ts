@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Connection, type CoordinatorContext } from './coordinator.ts';
+import { commands } from './domain/commands.ts';
 import { entities } from './domain/entities.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
@@ -18,6 +19,11 @@ export interface OpenOptions {
   readonly cwd?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
+  /**
+   * This process lives as long as its agent: with SQLite, it may commit for other processes on the file and through them.
+   * `COX_SEAT=off` says no for all.
+   */
+  readonly sits?: boolean | undefined;
 }
 
 export interface ConnectOptions extends OpenOptions {
@@ -51,7 +57,8 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const workspace = findWorkspace(options.cwd ?? process.cwd());
   const store_url = options.store ?? (process.env.COX_STORE || defaultStore(workspace));
   const project = options.project ?? (process.env.COX_PROJECT || 'default');
-  const store = await openStore(store_url, { entities, clock, random, ids });
+  const sits = options.sits === true && process.env.COX_SEAT !== 'off';
+  const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
   const context: CoordinatorContext = { store, clock, ids, workspace, project };
   return {
     store,

@@ -17,6 +17,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Monotonic and the same for every process of the machine: for deadlines that travel between them. */
+export function machineTime_ms(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000;
+}
+
 /** The wire's form of a moment. */
 export function isoTime(time_ms: number): string {
   return new Date(time_ms).toISOString();

@@ -35,12 +35,22 @@ export type Verdict<A extends JsonObject> =
   | { readonly verdict: 'refuse'; readonly refusal: Refusal }
   | { readonly verdict: 'need'; readonly needs: Needs };
 
+/** A decision by its name: another process with the same code builds the same one from it. Plain JSON. */
+export interface Command {
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+export type Commands = ReadonlyMap<string, (...args: never[]) => Decision<JsonObject>>;
+
 /**
  * What one commit depends on and what it does. `decide` is pure and synchronous, so each store runs it where that is
  * cheapest: inside the writer's transaction, or optimistically with what it read expected at commit.
  * Every record loaded by key is expected unchanged; a range is not, so a decision over one names a guard entity by key.
  */
 export interface Decision<A extends JsonObject> {
+  /** Without one it can only be decided in the process that made it. */
+  readonly command?: Command;
   readonly needs: Needs;
   decide(loaded: Loaded, now_ms: number): Verdict<A>;
 }

@@ -127,6 +127,10 @@ export class MemoryStore implements Store, OptimisticEngine {
     }
   }
 
+  async describe() {
+    return { engine: 'memory' };
+  }
+
   async close(): Promise<void> {
     for (const wake of [...this.#watchers]) wake();
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids, Random } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
-import type { Decision, Loaded, Needs, Taking } from './decision.ts';
+import type { Commands, Decision, Loaded, Needs, Taking } from './decision.ts';
 import type { Entities } from './entity.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
 
@@ -30,6 +30,8 @@ export interface Store {
   read(project: string, after: number, limit: number): Promise<{ entries: LogEntry[]; safe: number }>;
   /** Yields when the log may have grown. A hint: `read` is the truth. */
   watch(project: string, signal: AbortSignal): AsyncIterable<void>;
+  /** For people who look: which engine, and what is special about it now. */
+  describe(): Promise<JsonObject>;
   /** Audit rows given up under pressure since this store was opened. */
   readonly dropped: number;
   close(): Promise<void>;
@@ -40,4 +42,8 @@ export interface StoreContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
+  /** How a decision is built from its name, where a store lets one process decide for others. */
+  readonly commands?: Commands | undefined;
+  /** A process that lives as long as its agent may commit for its neighbours and through them. Short ones never do. */
+  readonly sits?: boolean | undefined;
 }

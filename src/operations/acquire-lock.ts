@@ -1,4 +1,4 @@
-import { acquireLock as decide } from '../domain/locks/acquire-lock.ts';
+import { acquireLock as decide } from '../domain/commands.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 

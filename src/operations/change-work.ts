@@ -2,7 +2,7 @@ import {
   cancelWork as decideCancel,
   reprioritiseWork as decideReprioritise,
   retryWork as decideRetry,
-} from '../domain/queue/change-work.ts';
+} from '../domain/commands.ts';
 import { answerOf, type Operation } from '../operation.ts';
 import { releaseDependents } from './complete-work.ts';
 

@@ -1,4 +1,4 @@
-import { completeWorkBatch as decide } from '../domain/queue/complete-work.ts';
+import { completeWorkBatch as decide } from '../domain/commands.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';

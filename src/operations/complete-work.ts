@@ -1,5 +1,5 @@
-import { type Completion, completeWork as decide } from '../domain/queue/complete-work.ts';
-import { settleDue } from '../domain/queue/settle-due.ts';
+import { completeWork as decide, settleDue } from '../domain/commands.ts';
+import type { Completion } from '../domain/queue/complete-work.ts';
 import type { Json } from '../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';

@@ -1,5 +1,5 @@
-import { DUE_FIRST, getWork as take } from '../domain/queue/get-work.ts';
-import { settleDue } from '../domain/queue/settle-due.ts';
+import { settleDue, getWork as take } from '../domain/commands.ts';
+import { DUE_FIRST } from '../domain/queue/get-work.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, type Refusal, refusalCode } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';

@@ -1,4 +1,4 @@
-import { releaseLock as decide } from '../domain/locks/release-lock.ts';
+import { releaseLock as decide } from '../domain/commands.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 

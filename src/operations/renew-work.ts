@@ -1,4 +1,4 @@
-import { renewWork as decide } from '../domain/queue/renew-work.ts';
+import { renewWork as decide } from '../domain/commands.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 

@@ -1,4 +1,5 @@
-import { submitWork as decide, type NewTask } from '../domain/queue/submit-work.ts';
+import { submitWork as decide } from '../domain/commands.ts';
+import type { NewTask } from '../domain/queue/submit-work.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';

@@ -1,4 +1,5 @@
-import { submitWork as decide, type NewTask } from '../domain/queue/submit-work.ts';
+import { submitWork as decide } from '../domain/commands.ts';
+import type { NewTask } from '../domain/queue/submit-work.ts';
 import { uuidFromKey } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';

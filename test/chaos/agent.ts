@@ -1,22 +1,34 @@
 // One agent, told by its standard input what to call: a line in, a line out.
 import { createInterface } from 'node:readline';
-import { type Client, connect } from '../../src/index.ts';
+import type { Connection } from '../../src/coordinator.ts';
+import { type Coxswain, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { StoreFailure } from '../../src/kernel/refusal.ts';
+import { refuse, StoreFailure } from '../../src/kernel/refusal.ts';
+import { operationsByName } from '../../src/operations/index.ts';
 import { type AgentOptions, fastClock } from './crew.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as AgentOptions;
 const clock =
   options.clock === undefined ? systemClock : fastClock(options.clock.base_ms, options.clock.speed);
-let client: Client | undefined;
+let coxswain: Coxswain | undefined;
+let connection: Connection | undefined;
+
+async function call(name: string, input: object): Promise<unknown> {
+  coxswain ??= await open({ store: options.store, sits: options.sits, clock });
+  connection ??= coxswain.connect({ agent_id: options.agent_id });
+  if (name === 'describe_store') return await coxswain.store.describe();
+  const operation = operationsByName.get(name);
+  return operation === undefined
+    ? refuse('unknown_operation', name)
+    : await connection.perform(operation, input);
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
   const started_ms = performance.now();
   const { operation, input } = JSON.parse(line);
   let answer: unknown;
   try {
-    client ??= await connect({ store: options.store, agent_id: options.agent_id, clock });
-    answer = await client.call(operation, input);
+    answer = await call(operation, input);
   } catch (error) {
     // A store that cannot even be opened.
     if (!(error instanceof StoreFailure)) throw error;
@@ -24,4 +36,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   console.log(JSON.stringify({ answer, elapsed_ms: performance.now() - started_ms }));
 }
-await client?.close();
+await coxswain?.close();

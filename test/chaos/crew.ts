@@ -62,6 +62,8 @@ export interface AgentOptions {
   readonly agent_id: string;
   /** Runs time faster than it is, from `base_ms` on. */
   readonly clock?: { base_ms: number; speed: number };
+  /** Lives long: may commit for the others on its file. */
+  readonly sits?: boolean;
   /** Words put before the command line, such as `unshare -rm …`. */
   readonly through?: readonly string[];
 }

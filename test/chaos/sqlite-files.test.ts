@@ -16,6 +16,7 @@ import { test } from 'node:test';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { fileSystemProblem } from '../../src/stores/sqlite/file.ts';
+import { SCHEMA_EPOCH } from '../../src/stores/sqlite/schema.ts';
 import { Agent, temporaryFolder } from './crew.ts';
 
 /** SQL from a process of its own: opening and closing the file in ours would drop the locks of its connections. */
@@ -92,7 +93,7 @@ test('[STORE-1] a store upgraded by a newer version: upgrade_required, on openin
   const answer = await agent.call('acquire_lock', { file_path: 'late.ts' });
   assert.equal(answer.error, 'upgrade_required', JSON.stringify(answer));
   assert.equal((await ask(path)).error, 'upgrade_required');
-  sql(path, 'PRAGMA user_version = 1');
+  sql(path, `PRAGMA user_version = ${SCHEMA_EPOCH}`);
   assert.equal((await agent.call('acquire_lock', { file_path: 'a.ts' })).success, true);
   assert.deepEqual(await lockedPaths(path), ['0.ts', 'a.ts']);
   await agent.close();

@@ -1,8 +1,8 @@
 import { Command, type OutputConfiguration } from 'commander';
 import type { JsonObject } from '../../kernel/json.ts';
+import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
-import { version } from '../about.ts';
 import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
 import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
 import { declareServices } from './services.ts';

@@ -39,7 +39,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const stopped = untilStopped();
   let coxswain: Coxswain | undefined;
   try {
-    coxswain = await open(chosen.place);
+    coxswain = await open({ ...chosen.place, sits: true });
     const api = await createApi(coxswain);
     const failed = await listen(api, port, host);
     if (failed !== undefined) return await explainPort(failed, { host, port }, coxswain, options, terminal);

@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
+import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
-import { version } from '../about.ts';
 import { verdictOf } from '../answer.ts';
 import { refuseDepth } from '../depth.ts';
 import { nearest } from '../nearest.ts';

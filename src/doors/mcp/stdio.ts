@@ -96,7 +96,7 @@ class McpClient {
   }
 
   open(): Promise<Coxswain> {
-    this.#opening ??= open(this.#service.place).catch((error: unknown) => {
+    this.#opening ??= open({ ...this.#service.place, sits: true }).catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
     });

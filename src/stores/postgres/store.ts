@@ -186,6 +186,10 @@ class PostgresStore implements Store, OptimisticEngine {
     return this.#watch.watch(project, signal);
   }
 
+  async describe() {
+    return { engine: 'postgresql' };
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#pruneTimer);
     const limit = new AbortController();

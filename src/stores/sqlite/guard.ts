@@ -7,10 +7,8 @@ import type { Wal } from './wal.ts';
 
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_HEADER_BYTES = 24;
-/** Between two full looks the folder has to do, and now and then the file's size and the first byte of the -wal. */
+/** Between two full looks the folder, the file's size and the first byte of the -wal have to do. */
 const FULL_LOOK_EVERY_MS = 200;
-/** A file that was cut short is broken whenever we notice; a tenth of a busy writer's system calls need not go into it. */
-const SIZE_LOOK_EVERY_MS = 5;
 /** Older kernels and file systems count a folder's time in steps; a change within one would not show. */
 const SETTLED_MS = 50;
 
@@ -34,7 +32,6 @@ export class FileGuard {
   #wal: Stats | undefined;
   #shm: Stats | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
-  #sized_ms = Number.NEGATIVE_INFINITY;
 
   constructor(path: string, database: DatabaseSync, wal: Wal, clock: Clock) {
     this.#path = path;
@@ -47,7 +44,7 @@ export class FileGuard {
 
   check(): void {
     const now_ms = this.#clock.elapsed_ms();
-    if (now_ms - this.#looked_ms < FULL_LOOK_EVERY_MS && this.#seemsUntouched(now_ms)) return;
+    if (now_ms - this.#looked_ms < FULL_LOOK_EVERY_MS && this.#seemsUntouched()) return;
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     this.#file = same(this.#path, this.#file);
     this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
@@ -57,13 +54,11 @@ export class FileGuard {
     this.#looked_ms = now_ms;
   }
 
-  #seemsUntouched(now_ms: number): boolean {
+  #seemsUntouched(): boolean {
     if (this.#folder === undefined) return false;
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     if (folder?.ino !== this.#folder.ino || folder.mtimeMs !== this.#folder.mtimeMs) return false;
     if (this.#clock.now_ms() - folder.mtimeMs < SETTLED_MS) return false;
-    if (now_ms - this.#sized_ms < SIZE_LOOK_EVERY_MS) return true;
-    this.#sized_ms = now_ms;
     const file = statSync(this.#path, { throwIfNoEntry: false });
     if (file === undefined || file.size < (this.#file?.size ?? 0)) return false;
     this.#file = file;

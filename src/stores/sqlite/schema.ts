@@ -1,5 +1,5 @@
 /** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
-export const SCHEMA_EPOCH = 1;
+export const SCHEMA_EPOCH = 2;
 
 /** "Cox1": tells our files from other programs' databases. */
 export const APPLICATION_ID = 0x436f7831;
@@ -57,5 +57,16 @@ export const MIGRATIONS: readonly string[] = [
     project, agent_id, body ->> 'agent_type' AS agent_type, body ->> 'session_id' AS session_id,
     body ->> 'sequence' AS sequence, operation, body -> 'parameters' AS parameters, body -> 'result' AS result,
     body ->> 'duration_ms' AS duration_ms, body -> 'events' AS events FROM log;
+  `,
+  `
+  -- Who commits for the others at present (seat/). Not state of the product: it is in no log and in no replay.
+  CREATE TABLE seat (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    token INTEGER NOT NULL,
+    pid INTEGER NOT NULL,
+    socket TEXT NOT NULL,
+    taken_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
   `,
 ];

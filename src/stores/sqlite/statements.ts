@@ -22,6 +22,16 @@ interface RecordRow {
   state: string;
 }
 
+/** Who commits for the others (seat/). */
+export interface SeatRow {
+  token: number;
+  pid: number;
+  socket: string;
+  taken_at_ms: number;
+  /** In the past when it was given up, or was neither used nor renewed for a while. */
+  expires_at_ms: number;
+}
+
 interface LogRow {
   position: number;
   project: string;
@@ -53,6 +63,10 @@ export class Statements {
   readonly #operation: StatementSync;
   readonly #epoch: StatementSync;
   readonly #dataVersion: StatementSync;
+  readonly #resent: StatementSync;
+  readonly #seat: StatementSync;
+  readonly #takeSeat: StatementSync;
+  readonly #renewSeat: StatementSync;
 
   constructor(database: DatabaseSync) {
     const prepare = (sql: string) => database.prepare(sql);
@@ -89,6 +103,14 @@ export class Statements {
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
     this.#epoch = prepare('PRAGMA user_version');
     this.#dataVersion = prepare('PRAGMA data_version');
+    this.#resent = prepare(`SELECT position, body FROM log
+      WHERE position > ? AND operation_id = ? AND agent_id = ? AND project = ? LIMIT 1`);
+    this.#seat = prepare('SELECT token, pid, socket, taken_at_ms, expires_at_ms FROM seat');
+    this.#takeSeat = prepare(`INSERT INTO seat (one, token, pid, socket, taken_at_ms, expires_at_ms)
+      VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET token = excluded.token, pid = excluded.pid,
+        socket = excluded.socket, taken_at_ms = excluded.taken_at_ms, expires_at_ms = excluded.expires_at_ms
+      WHERE token = ?`);
+    this.#renewSeat = prepare('UPDATE seat SET expires_at_ms = ? WHERE token = ?');
   }
 
   /** Takes the write lock at once: a transaction that upgrades later would fail without ever waiting. */
@@ -191,6 +213,30 @@ export class Statements {
     if (row === undefined) return undefined;
     const { input_digest, position, body } = row;
     return { input_digest, position, answer: (JSON.parse(body) as LogBody).result };
+  }
+
+  /** What was committed after a position under an id of our own making: those are in no index. */
+  resent(request: Request, after: number): { position: number; answer: JsonObject } | undefined {
+    const row = this.#resent.get(after, request.operation_id, request.actor.agent_id, request.project) as
+      | { position: number; body: string }
+      | undefined;
+    if (row === undefined) return undefined;
+    return { position: row.position, answer: (JSON.parse(row.body) as LogBody).result };
+  }
+
+  seat(): SeatRow | undefined {
+    return this.#seat.get() as SeatRow | undefined;
+  }
+
+  /** Takes the seat if it is still as it was seen (0: never taken). */
+  takeSeat(seat: SeatRow, seen: number): boolean {
+    const { token, pid, socket, taken_at_ms, expires_at_ms } = seat;
+    return this.#takeSeat.run(token, pid, socket, taken_at_ms, expires_at_ms, seen).changes === 1;
+  }
+
+  /** False: somebody else sits. */
+  renewSeat(token: number, expires_at_ms: number): boolean {
+    return this.#renewSeat.run(expires_at_ms, token).changes === 1;
   }
 
   epoch(): number {

@@ -1,14 +1,17 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
-import { type LogEntry, logRow, type Request, type Unplaced } from '../../ledger/log.ts';
-import { recall } from '../../ledger/optimistic.ts';
-import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
+import type { Command, Decision, Needs, Taking } from '../../ledger/decision.ts';
+import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
+import { LoadedSet } from '../../ledger/proposal.ts';
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import { decideInside, loadInto } from './deciding.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
+import { Follower } from './seat/follower.ts';
+import { Seat } from './seat/seat.ts';
 import { Writer } from './writer.ts';
 
 interface OpenedFile {
@@ -16,6 +19,8 @@ interface OpenedFile {
   readonly database: DatabaseSync;
   readonly writer: Writer;
   readonly watchers: Set<() => void>;
+  /** Only in processes that live long enough to sit or to follow. */
+  seat: Seat | undefined;
   users: number;
 }
 
@@ -35,6 +40,7 @@ export async function openSqlite(path: string, context: StoreContext): Promise<S
   }
   const ready = await file;
   ready.users += 1;
+  if (context.sits === true) ready.seat ??= new Seat(key, ready.writer, context);
   return new SqliteStore(ready, context);
 }
 
@@ -45,7 +51,7 @@ async function openOnce(path: string, context: StoreContext): Promise<OpenedFile
   writer.onCommit = () => {
     for (const wake of [...watchers]) wake();
   };
-  return { path, database, writer, watchers, users: 0 };
+  return { path, database, writer, watchers, seat: undefined, users: 0 };
 }
 
 function realName(path: string): string {
@@ -74,11 +80,40 @@ class SqliteStore implements Store {
     return this.#file.writer.dropped;
   }
 
-  run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+  async run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+    const { seat } = this.#file;
+    if (seat === undefined) return await this.#direct(request, decision);
+    const { command } = decision;
+    if (seat.follower !== undefined && command !== undefined)
+      return await this.#follow(seat.follower, request, decision, command);
+    const outcome = await this.#direct(request, decision);
+    seat.consider();
+    return outcome;
+  }
+
+  /** A neighbour decides and commits for us. Should it not answer, we do it ourselves, unless it has been done. */
+  async #follow<A extends JsonObject>(
+    follower: Follower,
+    request: Request,
+    decision: Decision<A>,
+    command: Command,
+  ): Promise<Outcome<A>> {
+    this.#file.writer.checkFile();
+    const outcome = await follower.call(request, command);
+    if (outcome.status === 'unanswered') return await this.#direct(request, decision, outcome.after);
+    return outcome as Outcome<A>;
+  }
+
+  #direct<A extends JsonObject>(
+    request: Request,
+    decision: Decision<A>,
+    resent_after?: number,
+  ): Promise<Outcome<A>> {
+    const { writer } = this.#file;
     return new Promise((resolve, reject) => {
-      this.#file.writer.submit({
+      writer.submit({
         execute: () => {
-          const outcome = this.#decide(request, decision);
+          const outcome = decideInside(writer, this.#context, request, decision, resent_after);
           // What was committed before under this id may still be on its way to the disk, too.
           return { promises: outcome.status === 'committed', answer: () => resolve(outcome) };
         },
@@ -92,46 +127,6 @@ class SqliteStore implements Store {
     return this.run(request, taking.decision);
   }
 
-  /** Steps 3 to 6 of an operation's way, within one transaction that other callers share. */
-  #decide<A extends JsonObject>(request: Request, decision: Decision<A>): Outcome<A> {
-    const { statements } = this.#file.writer;
-    const { clock, entities } = this.#context;
-    // An id of our own making never comes again: nothing to look up, and nothing to keep an index entry for.
-    const named = request.input_digest !== '';
-    const seen = named ? statements.seen(request, clock.now_ms()) : undefined;
-    if (seen !== undefined) return recall<A>(request, seen);
-    for (;;) {
-      const now_ms = clock.now_ms();
-      const loaded = new LoadedSet();
-      const rounds = deliberate(decision, loaded, () => now_ms);
-      let step = rounds.next();
-      while (!step.done) {
-        this.#load(request.project, step.value, loaded);
-        step = rounds.next();
-      }
-      const verdict = step.value;
-      if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
-      // Nobody can come between deciding and committing here, so what was read needs no checking; time can pass, though.
-      const { not_after_ms } = verdict;
-      if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
-
-      const proposal = propose(entities, loaded, verdict.events, now_ms, not_after_ms);
-      const tooLarge = overLimits(proposal);
-      if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
-      const position = this.#file.writer.nextPosition();
-      const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
-      statements.append(position, row, named ? request.input_digest : null);
-      for (const write of proposal.writes) statements.write(request.project, write, position);
-      return { status: 'committed', answer: verdict.answer, position, repeated: false };
-    }
-  }
-
-  #load(project: string, needs: Needs, into: LoadedSet): void {
-    const { statements } = this.#file.writer;
-    for (const key of needs.keys ?? []) into.put(key, statements.record(project, key));
-    for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
-  }
-
   async find(project: string, needs: Needs) {
     const { database } = this.#file;
     return await this.#reading(() => {
@@ -139,7 +134,7 @@ class SqliteStore implements Store {
       // One snapshot for all of it.
       database.exec('BEGIN');
       try {
-        this.#load(project, needs, loaded);
+        loadInto(this.#file.writer.statements, project, needs, loaded);
       } finally {
         // Some errors have ended it already; they must not be hidden by another.
         if (database.isTransaction) database.exec('COMMIT');
@@ -165,7 +160,9 @@ class SqliteStore implements Store {
   }
 
   note(row: Unplaced): void {
-    this.#file.writer.note(row);
+    const follower = this.#file.seat?.follower;
+    if (follower === undefined) this.#file.writer.note(row);
+    else follower.note(row);
   }
 
   async read(project: string, after: number, limit: number) {
@@ -208,12 +205,22 @@ class SqliteStore implements Store {
     }
   }
 
+  async describe(): Promise<JsonObject> {
+    const { writer, seat, path } = this.#file;
+    const row = await this.#reading(() => writer.statements.seat());
+    const base = { engine: 'sqlite', file: path, commits: seat?.commits ?? 'directly' };
+    if (row === undefined || row.expires_at_ms === 0) return base;
+    const reachable = await Follower.isThere(path, row.socket, this.#context.clock);
+    return { ...base, seat: { pid: row.pid, since: isoTime(row.taken_at_ms), reachable } };
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#file.users -= 1;
     if (this.#file.users > 0) return;
     opened.delete(this.#file.path);
+    await this.#file.seat?.close();
     await this.#file.writer.close();
   }
 }

@@ -53,6 +53,8 @@ export class Writer {
   #unreported = 0;
   #closed = false;
   dropped = 0;
+  /** Called inside every transaction, just before its commit. */
+  beforeCommit: () => void = () => {};
   /** Called after every commit of this process. */
   onCommit: () => void = () => {};
 
@@ -75,6 +77,11 @@ export class Writer {
   submit(job: Job): void {
     this.#queue.push(job);
     this.#pumping ??= this.#pump(false);
+  }
+
+  /** The end of the log as far as this process knows. */
+  get position(): number {
+    return this.#position;
   }
 
   /** The next position: only meaningful inside `execute`. */
@@ -142,7 +149,7 @@ export class Writer {
       });
     } catch (error) {
       if (batch !== undefined && batch.length > 1) return batch;
-      const failure = storeFailure(error, this.#path);
+      const failure = isBusy(error) ? this.#stuck(error) : storeFailure(error, this.#path);
       for (const job of batch ?? take()) job.fail(failure);
       return [];
     }
@@ -223,6 +230,7 @@ export class Writer {
     try {
       this.#catchUp();
       body();
+      this.beforeCommit();
       this.statements.commit();
     } catch (error) {
       this.#rollback();
@@ -230,6 +238,15 @@ export class Writer {
       this.#unreported = unreported;
       throw error;
     }
+  }
+
+  /** Names who is most likely stopped in the middle of a commit: most commits are made by whoever sits. */
+  #stuck(error: unknown): Error {
+    const failure = storeFailure(error, this.#path);
+    const seat = this.statements.seat();
+    if (seat === undefined || seat.expires_at_ms === 0) return failure;
+    const message = `${failure.message} Process ${seat.pid} commits for the others; if it is stopped, continue or end it.`;
+    return new StoreFailure('database_unavailable', message, { cause: error, details: { pid: seat.pid } });
   }
 
   /** Changes while others commit. Unknown while another process is recovering the file after a crash. */

@@ -1,0 +1,71 @@
+/** One process of a crew: commits until its time is up, as often as it can, and reports how long each took. */
+import { performance } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
+import type { Way, WorkerReport } from './crew.ts';
+
+const [way, file, name] = process.argv.slice(2) as [Way, string, string];
+const PATHS = 500;
+
+interface Committer {
+  commit(turn: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openOurs(): Promise<Committer> {
+  const { connect } = await import('../src/index.ts');
+  const client = await connect({ store: `sqlite:${file}`, agent_id: `worker-${name}`, sits: way === 'seat' });
+  return {
+    async commit(turn) {
+      const file_path = `src/worker-${name}/file-${Math.floor(turn / 2) % PATHS}.ts`;
+      const answer = await client.call(turn % 2 === 0 ? 'acquire_lock' : 'release_lock', { file_path });
+      if (answer.success !== true) throw new Error(JSON.stringify(answer));
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What most tools do: open the file, let SQLite wait, write a lock and an event. */
+function openBusyHandler(): Committer {
+  const database = new DatabaseSync(file, { timeout: 60_000 });
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  database.exec(`CREATE TABLE IF NOT EXISTS lock (path TEXT PRIMARY KEY, holder TEXT, version INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS event (position INTEGER PRIMARY KEY, body TEXT NOT NULL)`);
+  const upsert = database.prepare(`INSERT INTO lock VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET holder = excluded.holder, version = version + 1`);
+  const append = database.prepare('INSERT INTO event (body) VALUES (?)');
+  const body = 'x'.repeat(600);
+  return {
+    async commit(turn) {
+      database.exec('BEGIN IMMEDIATE');
+      upsert.run(`src/worker-${name}/file-${Math.floor(turn / 2) % PATHS}.ts`, turn % 2 === 0 ? name : null);
+      append.run(body);
+      database.exec('COMMIT');
+    },
+    async close() {
+      database.close();
+    },
+  };
+}
+
+const committer = way === 'busy handler' ? openBusyHandler() : await openOurs();
+let turn = 0;
+
+process.on('message', async (message: number | 'close') => {
+  if (message === 'close') {
+    await committer.close();
+    process.disconnect();
+    return;
+  }
+  const waits_ms: number[] = [];
+  const end = performance.now() + message;
+  for (let now = performance.now(); now < end; ) {
+    await committer.commit(turn);
+    turn += 1;
+    const after = performance.now();
+    waits_ms.push(after - now);
+    now = after;
+  }
+  const report: WorkerReport = { waits_ms };
+  process.send?.(report);
+});
+process.send?.('ready');

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { Commands, Decision, Taking } from '../ledger/decision.ts';
+import { acquireLock as acquire } from './locks/acquire-lock.ts';
+import { releaseLock as release } from './locks/release-lock.ts';
+import {
+  cancelWork as cancel,
+  reprioritiseWork as reprioritise,
+  retryWork as retry,
+} from './queue/change-work.ts';
+import { completeWork as complete, completeWorkBatch as completeBatch } from './queue/complete-work.ts';
+import { type GetWork, getWork as take } from './queue/get-work.ts';
+import { renewWork as renew } from './queue/renew-work.ts';
+import { settleDue as settle } from './queue/settle-due.ts';
+import { submitWork as submit } from './queue/submit-work.ts';
+
+type Build = (...args: never[]) => Decision<JsonObject>;
+
+const registry = new Map<string, Build>();
+
+/** Every decision that changes something has a name here, so that a neighbour can make it for us (stores/sqlite/seat). */
+function command<A extends unknown[]>(name: string, build: (...args: A) => Decision<JsonObject>) {
+  registry.set(name, build as unknown as Build);
+  return (...args: A): Decision<JsonObject> => ({ ...build(...args), command: { name, args } });
+}
+
+export const acquireLock = command('acquire_lock', acquire);
+export const releaseLock = command('release_lock', release);
+export const submitWork = command('submit_work', submit);
+export const completeWork = command('complete_work', complete);
+export const completeWorkBatch = command('complete_work_batch', completeBatch);
+export const renewWork = command('renew_work', renew);
+export const cancelWork = command('cancel_work', cancel);
+export const reprioritiseWork = command('reprioritise_work', reprioritise);
+export const retryWork = command('retry_work', retry);
+export const settleDue = command('settle_due', settle);
+
+const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
+
+export function getWork(wanted: GetWork): Taking<JsonObject> {
+  return { ...take(wanted), decision: claim(wanted) };
+}
+
+export const commands: Commands = registry;

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Decision, Needs } from '../../ledger/decision.ts';
+import { logRow, type Request } from '../../ledger/log.ts';
+import { recall } from '../../ledger/optimistic.ts';
+import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
+import type { Outcome, StoreContext } from '../../ledger/store.ts';
+import type { Statements } from './statements.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * Steps 3 to 6 of an operation's way, within one transaction that other callers share. `resent_after`: the call was sent
+ * to a neighbour that did not answer; if it was committed all the same, then after that position.
+ */
+export function decideInside<A extends JsonObject>(
+  writer: Writer,
+  context: StoreContext,
+  request: Request,
+  decision: Decision<A>,
+  resent_after?: number,
+): Outcome<A> {
+  const { statements } = writer;
+  const { clock, entities } = context;
+  // An id of our own making never comes again: nothing to look up, and nothing to keep an index entry for.
+  const named = request.input_digest !== '';
+  const seen = named ? statements.seen(request, clock.now_ms()) : undefined;
+  if (seen !== undefined) return recall<A>(request, seen);
+  const done = named || resent_after === undefined ? undefined : statements.resent(request, resent_after);
+  if (done !== undefined)
+    return { status: 'committed', answer: done.answer as A, position: done.position, repeated: false };
+  for (;;) {
+    const now_ms = clock.now_ms();
+    const loaded = new LoadedSet();
+    const rounds = deliberate(decision, loaded, () => now_ms);
+    let step = rounds.next();
+    while (!step.done) {
+      loadInto(statements, request.project, step.value, loaded);
+      step = rounds.next();
+    }
+    const verdict = step.value;
+    if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
+    // Nobody can come between deciding and committing here, so what was read needs no checking; time can pass, though.
+    const { not_after_ms } = verdict;
+    if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
+
+    const proposal = propose(entities, loaded, verdict.events, now_ms, not_after_ms);
+    const tooLarge = overLimits(proposal);
+    if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
+    const position = writer.nextPosition();
+    const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
+    statements.append(position, row, named ? request.input_digest : null);
+    for (const write of proposal.writes) statements.write(request.project, write, position);
+    return { status: 'committed', answer: verdict.answer, position, repeated: false };
+  }
+}
+
+export function loadInto(statements: Statements, project: string, needs: Needs, into: LoadedSet): void {
+  for (const key of needs.keys ?? []) into.put(key, statements.record(project, key));
+  for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
+}

@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { RefusalCode } from '../../../kernel/refusal.ts';
+import { version } from '../../../kernel/version.ts';
+import type { Command } from '../../../ledger/decision.ts';
+import { EVENT_SCHEMA, type Request, type Unplaced } from '../../../ledger/log.ts';
+import type { Outcome } from '../../../ledger/store.ts';
+import { SCHEMA_EPOCH } from '../schema.ts';
+
+/** Both ends must mean the same by a command, and mean the same file. */
+export interface Hello {
+  readonly build: string;
+  readonly dev: number;
+  readonly ino: number;
+  /** Two time namespaces on one kernel would not agree about a deadline. */
+  readonly machine_ms: number;
+}
+
+export interface Call {
+  readonly call: number;
+  /** Machine time; past it the caller has gone another way, and nothing may be committed for it any more. */
+  readonly not_after_ms: number;
+  readonly request: Request;
+  readonly command: Command;
+}
+
+export type ToSeat = { readonly hello: Hello } | Call | { readonly note: Unplaced };
+
+export type FromSeat =
+  | { readonly welcome: { readonly pid: number; readonly position: number } }
+  | { readonly sorry: string }
+  | { readonly call: number; readonly outcome: Outcome<JsonObject>; readonly position: number }
+  | { readonly call: number; readonly failure: { readonly code: RefusalCode; readonly message: string } };
+
+/** Two clocks of one machine differ by less, even when one of the processes was kept waiting. */
+export const CLOCKS_APART_MS_MAX = 1000;
+
+export function build(): string {
+  return `${version()}/${SCHEMA_EPOCH}/${EVENT_SCHEMA}`;
+}
+
+const LINE_CHARS_MAX = 16_000_000;
+
+export function send(socket: Socket, message: ToSeat | FromSeat): void {
+  if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
+}
+
+/** One JSON text per line. What is not that ends the connection: there is nobody but ourselves to talk to. */
+export function onMessage<M>(socket: Socket, receive: (message: M) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    try {
+      for (const line of lines) receive(JSON.parse(line) as M);
+    } catch {
+      socket.destroy();
+    }
+    if (rest.length > LINE_CHARS_MAX) socket.destroy();
+  });
+}

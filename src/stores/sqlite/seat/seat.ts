@@ -1,0 +1,166 @@
+import type { StoreContext } from '../../../ledger/store.ts';
+import type { SeatRow } from '../statements.ts';
+import type { Writer } from '../writer.ts';
+import { Follower } from './follower.ts';
+import { SeatServer } from './server.ts';
+
+/** Renewed by the way, in commits that happen anyhow; an idle seat writes nothing and runs out. */
+const LEASE_MS = 5000;
+const LOOK_EVERY_MS = 200;
+/** A seat that did not answer is left alone for so long. */
+const SHUNNED_MS = 1000;
+/** After a seat has gone, its followers do not all try to take it at the same instant. */
+const STAGGER_MS = 20;
+
+/**
+ * Who commits for whom among the processes on one file. Correctness is SQLite's: any process may commit at any time. A
+ * process that sits takes its neighbours' commands over a socket, decides them in its own transactions and puts them on
+ * disk together; one that can't reach the seat, or gets no answer in time, commits directly. docs/decisions/0009.
+ */
+export class Seat {
+  readonly #path: string;
+  readonly #writer: Writer;
+  readonly #context: StoreContext;
+  #server: SeatServer | undefined;
+  #token = 0;
+  #expires_at_ms = 0;
+  #follower: Follower | undefined;
+  #shunned: { token: number; until_ms: number } | undefined;
+  #looked_ms = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(path: string, writer: Writer, context: StoreContext) {
+    this.#path = path;
+    this.#writer = writer;
+    this.#context = context;
+    writer.beforeCommit = () => this.#renew();
+    this.consider();
+  }
+
+  /** The line to whoever sits, if it is another process and it answers. */
+  get follower(): Follower | undefined {
+    return this.#follower;
+  }
+
+  get commits(): string {
+    if (this.#server !== undefined) return `for itself and ${this.#server.followers} others`;
+    return this.#follower === undefined ? 'directly' : `through process ${this.#follower.pid}`;
+  }
+
+  /** Called by those who commit directly: perhaps there is somebody to go through by now, or nobody sits. */
+  consider(): void {
+    if (this.#closed || this.#server !== undefined || this.#follower !== undefined) return;
+    const now_ms = this.#context.clock.elapsed_ms();
+    if (this.#looking !== undefined || now_ms - this.#looked_ms < LOOK_EVERY_MS) return;
+    this.#looked_ms = now_ms;
+    this.#looking = this.#look()
+      .catch(() => {})
+      .finally(() => {
+        this.#looking = undefined;
+      });
+  }
+
+  /** Finishes what was taken in, gives the seat up, then lets go of the neighbours: none of them has to time out. */
+  async leave(): Promise<void> {
+    await this.#looking;
+    const token = this.#token;
+    if (this.#server !== undefined)
+      await this.#inTransaction(() => this.#writer.statements.renewSeat(token, 0)).catch(() => false);
+    await this.#stepDown();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.leave();
+    this.#follower?.end('closed');
+  }
+
+  async #look(): Promise<void> {
+    const row = this.#writer.statements.seat();
+    if (row === undefined) return await this.#sit(undefined);
+    const { clock } = this.#context;
+    const isShunned = this.#shunned?.token === row.token && clock.elapsed_ms() < this.#shunned.until_ms;
+    if (!isShunned) {
+      // Also when its lease has run out: an idle seat is as good as a busy one.
+      const found = await Follower.connect(this.#path, row.socket, clock);
+      if (found === 'gone') return await this.#sit(row);
+      if (found !== 'unreachable') return this.#follow(found, row);
+      this.#shun(row.token);
+    }
+    if (row.expires_at_ms <= clock.now_ms()) await this.#sit(row);
+  }
+
+  #shun(token: number): void {
+    this.#shunned = { token, until_ms: this.#context.clock.elapsed_ms() + SHUNNED_MS };
+  }
+
+  #follow(follower: Follower, row: SeatRow): void {
+    if (this.#closed) {
+      follower.end('closed');
+      return;
+    }
+    this.#follower = follower;
+    follower.onEnd = (why) => {
+      this.#follower = undefined;
+      if (why === 'silent') this.#shun(row.token);
+      const pause_ms = this.#context.random.fraction() * STAGGER_MS;
+      this.#looked_ms = Number.NEGATIVE_INFINITY;
+      setTimeout(() => this.consider(), pause_ms).unref();
+    };
+  }
+
+  async #sit(seen: SeatRow | undefined): Promise<void> {
+    const server = await SeatServer.listen(this.#path, this.#writer, this.#context);
+    if (server === undefined) return;
+    const now_ms = this.#context.clock.now_ms();
+    const row: SeatRow = {
+      token: Math.max((seen?.token ?? 0) + 1, now_ms),
+      pid: process.pid,
+      socket: server.socketPath,
+      taken_at_ms: now_ms,
+      expires_at_ms: now_ms + LEASE_MS,
+    };
+    const taken = await this.#inTransaction(() =>
+      this.#writer.statements.takeSeat(row, seen?.token ?? 0),
+    ).catch(() => false);
+    if (!taken || this.#closed) return await server.close();
+    this.#server = server;
+    this.#token = row.token;
+    this.#expires_at_ms = row.expires_at_ms;
+    process.on('SIGTSTP', this.#suspend);
+  }
+
+  #inTransaction(step: () => boolean): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#writer.submit({
+        execute: () => {
+          const result = step();
+          return { promises: false, answer: () => resolve(result) };
+        },
+        fail: reject,
+      });
+    });
+  }
+
+  /** Inside a transaction that is about to commit. */
+  #renew(): void {
+    if (this.#server === undefined) return;
+    const now_ms = this.#context.clock.now_ms();
+    if (this.#expires_at_ms - now_ms > LEASE_MS / 2) return;
+    this.#expires_at_ms = now_ms + LEASE_MS;
+    if (!this.#writer.statements.renewSeat(this.#token, this.#expires_at_ms)) void this.#stepDown();
+  }
+
+  async #stepDown(): Promise<void> {
+    process.off('SIGTSTP', this.#suspend);
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.close();
+  }
+
+  /** Ctrl-Z on the agent that sits: the others should not have to find out by waiting. */
+  readonly #suspend = (): void => {
+    void this.leave().finally(() => process.kill(process.pid, 'SIGSTOP'));
+  };
+}
