@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -35,7 +35,8 @@ export function startProgram(file: string, options: JsonObject, through: readonl
   const [command = '', ...args] = [
     ...through,
     process.execPath,
-    join(import.meta.dirname, file),
+    // Another version of the product has programs of its own.
+    isAbsolute(file) ? file : join(import.meta.dirname, file),
     JSON.stringify(options),
   ];
   const child = spawn(command, args, { env: environment(), stdio: ['pipe', 'pipe', 'pipe'] });

@@ -35,13 +35,14 @@ async function lane(number: number): Promise<void> {
   for (let count = 0; !ending; count += 1) {
     const label = `${options.name}-${process.pid}-${number}-${count}`;
     appendFileSync(journal, `${JSON.stringify({ tried: label })}\n`);
-    const started_ms = performance.now();
+    const from_ms = Date.now();
     const answer = await perform('submit_work', { task_type: 'seat', task_description: label });
-    const elapsed_ms = performance.now() - started_ms;
-    const { success, error, message, task_id } = answer;
+    const { pid } = process;
+    const to_ms = Date.now();
+    const { success, error, message } = answer;
     appendFileSync(
       journal,
-      `${JSON.stringify({ answered: label, elapsed_ms, success, error, message, task_id })}\n`,
+      `${JSON.stringify({ answered: label, pid, from_ms, to_ms, success, error, message })}\n`,
     );
     const file_path = `src/${Math.floor(Math.random() * PATHS)}.ts`;
     const lock = await perform('acquire_lock', { file_path });

@@ -1,7 +1,7 @@
-// node test/chaos/seat.ts --kills 1000 --stops 200
+// node test/chaos/seat.ts --kills 1000 --stops 200 --seconds 60
 // Whoever sits is killed or stopped, again and again, under load. Nothing acknowledged may be lost, nothing done twice,
 // and nobody may wait long.
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { open } from '../../src/index.ts';
@@ -10,6 +10,7 @@ import { until } from '../support/until.ts';
 import { endProgram, type Program, readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { leaseFaults, readLog } from './log-check.ts';
 
+const WORKER = 'seat-worker.ts';
 const LANES = 3;
 const WAIT_MS_MAX = 3000;
 /** Most stops are short; some outlast the wait for an answer, the wait for the file and the seat's lease. */
@@ -29,19 +30,40 @@ export interface SeatResult {
   readonly summary: string;
 }
 
+interface Member {
+  readonly slot: number;
+  readonly program: Program;
+}
+
 class Crew {
-  readonly #programs = new Map<number, { slot: number; program: Program }>();
+  readonly #programs = new Map<number, Member>();
   readonly #store: string;
   readonly #folder: string;
 
-  constructor(store: string, folder: string) {
+  readonly #lanes: number;
+  /** What a slot runs: this version, or another one's copy; and whether it may sit. */
+  readonly #kind: (slot: number) => { worker: string; sits: boolean };
+
+  constructor(
+    store: string,
+    folder: string,
+    lanes: number,
+    kind: (slot: number) => { worker: string; sits: boolean },
+  ) {
     this.#store = store;
     this.#folder = folder;
+    this.#lanes = lanes;
+    this.#kind = kind;
+  }
+
+  get pids(): number[] {
+    return [...this.#programs.keys()];
   }
 
   async start(slot: number): Promise<void> {
-    const options = { store: this.#store, folder: this.#folder, name: `s${slot}`, lanes: LANES, sits: true };
-    const program = startProgram('seat-worker.ts', options);
+    const { worker, sits } = this.#kind(slot);
+    const options = { store: this.#store, folder: this.#folder, name: `s${slot}`, lanes: this.#lanes, sits };
+    const program = startProgram(worker, options);
     await program.lines.next(); // "ready"
     this.#programs.set(program.child.pid ?? 0, { slot, program });
   }
@@ -59,8 +81,16 @@ class Crew {
     await this.start(found.slot);
   }
 
-  signal(pid: number, signal: NodeJS.Signals): void {
-    this.#programs.get(pid)?.program.child.kill(signal);
+  /** When each process stood still: its own calls did not wait for anybody then. */
+  readonly stopped = new Map<number, { from_ms: number; to_ms: number }[]>();
+
+  async stop(pid: number, duration_ms: number): Promise<void> {
+    const child = this.#programs.get(pid)?.program.child;
+    const from_ms = Date.now();
+    child?.kill('SIGSTOP');
+    await systemClock.sleep(duration_ms);
+    child?.kill('SIGCONT');
+    this.stopped.set(pid, [...(this.stopped.get(pid) ?? []), { from_ms, to_ms: Date.now() }]);
   }
 
   async end(): Promise<void> {
@@ -77,7 +107,7 @@ export async function attackSeat(
   using folder = temporaryFolder();
   const started_ms = performance.now();
   const store = `sqlite:${path}`;
-  const crew = new Crew(store, folder.path);
+  const crew = new Crew(store, folder.path, LANES, () => ({ worker: WORKER, sits: true }));
   await Promise.all(Array.from({ length: processes }, (_, slot) => crew.start(slot)));
   const database = new DatabaseSync(path, { readOnly: true });
   const seat = database.prepare('SELECT token, pid FROM seat');
@@ -93,12 +123,9 @@ export async function attackSeat(
     await systemClock.sleep(Math.random() * 30);
     if (attack === 'kill') {
       last = token;
-      crew.signal(pid, 'SIGKILL');
       restarts.push(crew.replace(pid));
     } else {
-      crew.signal(pid, 'SIGSTOP');
-      await systemClock.sleep(stop_ms());
-      crew.signal(pid, 'SIGCONT');
+      await crew.stop(pid, stop_ms());
     }
     // Never all of them away at once.
     if (restarts.length >= processes - 2) await Promise.all(restarts.splice(0));
@@ -106,14 +133,62 @@ export async function attackSeat(
   await Promise.all(restarts);
   await crew.end();
   database.close();
-  const account = await judge(store, folder.path, processes);
+  const account = await judge(store, folder.path, processes, crew.stopped);
   const seconds = ((performance.now() - started_ms) / 1000).toFixed(1);
   const { acknowledged, lost, doubled, away, worst_ms, faults } = account;
   const summary = `seat: kills ${kills}, stops ${stops}, acknowledged ${acknowledged}, lost ${lost}, doubled ${doubled} (told unavailable ${away}, longest wait ${worst_ms.toFixed(0)} ms, faults ${faults.length}, ${seconds} s)`;
   return { ...account, kills, stops, summary };
 }
 
-async function judge(store: string, folder: string, processes: number) {
+/** Everything at once: many processes, some of another version, some that never sit, killed and stopped at random. */
+export async function storm(path: string, seconds: number, processes: number): Promise<SeatResult> {
+  using folder = temporaryFolder();
+  using other = otherVersion();
+  const store = `sqlite:${path}`;
+  const kind = (slot: number) => ({
+    worker: slot % 4 === 3 ? join(other.path, 'test', 'chaos', WORKER) : WORKER,
+    sits: slot % 8 !== 6,
+  });
+  const crew = new Crew(store, folder.path, 1, kind);
+  for (let slot = 0; slot < processes; slot += 1) await crew.start(slot);
+  const end_ms = performance.now() + seconds * 1000;
+  let kills = 0;
+  let stops = 0;
+  const attack = async () => {
+    while (performance.now() < end_ms) {
+      await systemClock.sleep(Math.random() * 200);
+      const { pids } = crew;
+      const pid = pids[Math.floor(Math.random() * pids.length)] ?? 0;
+      if (Math.random() < 0.5) {
+        kills += 1;
+        await crew.replace(pid);
+      } else {
+        stops += 1;
+        await crew.stop(pid, Math.random() * 500);
+      }
+    }
+  };
+  await Promise.all([attack(), attack()]);
+  await crew.end();
+  const account = await judge(store, folder.path, processes, crew.stopped);
+  const { acknowledged, lost, doubled, away, worst_ms, faults } = account;
+  const summary = `storm: ${processes} processes, ${seconds} s, kills ${kills}, stops ${stops}, acknowledged ${acknowledged}, lost ${lost}, doubled ${doubled} (told unavailable ${away}, longest wait ${worst_ms.toFixed(0)} ms, faults ${faults.length})`;
+  return { ...account, kills, stops, summary };
+}
+
+/** The same sources under another version number, as after an update of one of two clients. */
+function otherVersion(): { path: string; [Symbol.dispose](): void } {
+  const folder = temporaryFolder();
+  const root = join(import.meta.dirname, '..', '..');
+  for (const part of ['src', 'test/chaos', 'test/support'])
+    cpSync(join(root, part), join(folder.path, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'));
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ ...manifest, version: '0.0.0' }));
+  return folder;
+}
+
+async function judge(store: string, folder: string, processes: number, stopped: Crew['stopped']) {
   const coxswain = await open({ store });
   const entries = await readLog(coxswain.store);
   await coxswain.close();
@@ -135,16 +210,10 @@ async function judge(store: string, folder: string, processes: number) {
     for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
       // A line torn by the kill.
       if (!line.endsWith('}')) continue;
-      const said = JSON.parse(line) as {
-        tried?: string;
-        answered?: string;
-        elapsed_ms: number;
-        success: boolean;
-        error: string;
-      };
+      const said = JSON.parse(line) as Said;
       if (said.tried !== undefined && (rows.get(said.tried) ?? 0) > 1) account.doubled += 1;
       if (said.answered === undefined) continue;
-      account.worst_ms = Math.max(account.worst_ms, said.elapsed_ms);
+      account.worst_ms = Math.max(account.worst_ms, waited_ms(said, stopped));
       if (said.success) {
         account.acknowledged += 1;
         if (!rows.has(said.answered)) account.lost += 1;
@@ -159,11 +228,34 @@ async function judge(store: string, folder: string, processes: number) {
   return account;
 }
 
+interface Said {
+  readonly tried?: string;
+  readonly answered?: string;
+  readonly pid: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly success: boolean;
+  readonly error: string;
+}
+
+function waited_ms({ pid, from_ms, to_ms }: Said, stopped: Crew['stopped']): number {
+  const own = (stopped.get(pid) ?? []).map((pause) =>
+    Math.max(0, Math.min(to_ms, pause.to_ms) - Math.max(from_ms, pause.from_ms)),
+  );
+  return to_ms - from_ms - own.reduce((sum, part) => sum + part, 0);
+}
+
 if (import.meta.main) {
   using folder = temporaryFolder();
-  const { kills, stops, processes } = readOptions({ kills: 1000, stops: 200, processes: 6 });
-  const result = await attackSeat(join(folder.path, 'cox.db'), kills, stops, processes);
-  console.log(result.summary);
-  for (const fault of result.faults.slice(0, 20)) console.log(fault);
-  if (result.faults.length > 0) process.exitCode = 1;
+  const defaults = { kills: 1000, stops: 200, processes: 8, seconds: 60, storm: 32 };
+  const { kills, stops, processes, seconds, storm: crowd } = readOptions(defaults);
+  const results = [];
+  if (kills + stops > 0)
+    results.push(await attackSeat(join(folder.path, 'seat.db'), kills, stops, processes));
+  if (seconds > 0) results.push(await storm(join(folder.path, 'storm.db'), seconds, crowd));
+  for (const { summary, faults } of results) {
+    console.log(summary);
+    for (const fault of faults.slice(0, 20)) console.log(fault);
+    if (faults.length > 0) process.exitCode = 1;
+  }
 }

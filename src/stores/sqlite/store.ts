@@ -91,14 +91,16 @@ class SqliteStore implements Store {
     return outcome;
   }
 
-  /** A neighbour decides and commits for us. Should it not answer, we do it ourselves, unless it has been done. */
+  /**
+   * A neighbour decides and commits for us, and looks whether the file is still in its place. Should it not answer, we do
+   * it ourselves, unless it has been done.
+   */
   async #follow<A extends JsonObject>(
     follower: Follower,
     request: Request,
     decision: Decision<A>,
     command: Command,
   ): Promise<Outcome<A>> {
-    this.#file.writer.checkFile();
     const outcome = await follower.call(request, command);
     if (outcome.status === 'unanswered') return await this.#direct(request, decision, outcome.after);
     return outcome as Outcome<A>;

@@ -19,7 +19,7 @@ export interface Unanswered {
 
 interface Pending {
   readonly after: number;
-  readonly timer: NodeJS.Timeout;
+  readonly not_after_ms: number;
   resolve(outcome: Outcome<JsonObject> | Unanswered): void;
   reject(error: Error): void;
 }
@@ -35,6 +35,7 @@ export class Follower {
   /** The last position known to be taken. */
   #position: number;
   #calls = 0;
+  #timer: NodeJS.Timeout | undefined;
   readonly pid: number;
   /** Called once, when the line is broken or the seat did not answer. */
   onEnd: (why: 'silent' | 'closed') => void = () => {};
@@ -91,20 +92,26 @@ export class Follower {
   call(request: Request, command: Command): Promise<Outcome<JsonObject> | Unanswered> {
     this.#calls += 1;
     const call = this.#calls;
+    const not_after_ms = machineTime_ms() + ANSWER_MS_MAX;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.end('silent'), ANSWER_MS_MAX);
-      this.#pending.set(call, { after: this.#position, timer, resolve, reject });
       // An unreferenced socket would let the process end before the answer.
-      if (this.#pending.size === 1) this.#socket.ref();
+      if (this.#pending.size === 0) this.#socket.ref();
+      this.#pending.set(call, { after: this.#position, not_after_ms, resolve, reject });
+      this.#timer ??= setTimeout(this.#checkOldest, ANSWER_MS_MAX).unref();
       const age_ms = this.#clock.elapsed_ms() - request.started_ms;
-      send(this.#socket, {
-        call,
-        not_after_ms: machineTime_ms() + ANSWER_MS_MAX,
-        request: { ...request, started_ms: age_ms },
-        command,
-      });
+      send(this.#socket, { call, not_after_ms, request: { ...request, started_ms: age_ms }, command });
     });
   }
+
+  /** One timer for all that wait: it fires rarely, and most calls never see it. */
+  readonly #checkOldest = (): void => {
+    this.#timer = undefined;
+    const [oldest] = this.#pending.values();
+    if (oldest === undefined) return;
+    const left_ms = oldest.not_after_ms - machineTime_ms();
+    if (left_ms <= 0) this.end('silent');
+    else this.#timer = setTimeout(this.#checkOldest, left_ms).unref();
+  };
 
   note(row: Unplaced): void {
     send(this.#socket, { note: row });
@@ -113,10 +120,8 @@ export class Follower {
   end(why: 'silent' | 'closed'): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { after, timer, resolve } of pending) {
-      clearTimeout(timer);
-      resolve({ status: 'unanswered', after });
-    }
+    clearTimeout(this.#timer);
+    for (const { after, resolve } of pending) resolve({ status: 'unanswered', after });
     this.#socket.destroy();
     const { onEnd } = this;
     this.onEnd = () => {};
@@ -128,7 +133,6 @@ export class Follower {
     if (pending === undefined) return;
     this.#pending.delete(message.call);
     if (this.#pending.size === 0) this.#socket.unref();
-    clearTimeout(pending.timer);
     if ('failure' in message) {
       pending.reject(new StoreFailure(message.failure.code, message.failure.message));
       return;
