@@ -1,5 +1,5 @@
 /** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
-export const SCHEMA_EPOCH = 1;
+export const SCHEMA_EPOCH = 2;
 
 /** "Cox1": tells our files from other programs' databases. */
 export const APPLICATION_ID = 0x436f7831;
@@ -58,4 +58,7 @@ export const MIGRATIONS: readonly string[] = [
     body ->> 'sequence' AS sequence, operation, body -> 'parameters' AS parameters, body -> 'result' AS result,
     body ->> 'duration_ms' AS duration_ms, body -> 'events' AS events FROM log;
   `,
+  // No table changes: from here on tasks may skip or run when a dependency fails, and an older process would leave them
+  // waiting.
+  '',
 ];
