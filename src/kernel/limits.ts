@@ -34,5 +34,6 @@ export const limits = {
   json_depth_max: 32,
   candidates_per_take: 32,
   due_per_round: 32,
-  dependents_per_round: 25,
+  parents_per_round: 8,
+  dependents_per_round: 50,
 } as const;

@@ -39,7 +39,7 @@ const catalogue = {
   dependency_cycle: ['error', 'Remove one of the dependencies that form the cycle.'],
   dependency_failed: [
     'error',
-    'A dependency has already failed or was cancelled; retry it first or leave it out.',
+    'Retry that task first, leave it out, or submit with on_dependency_failure skip or run.',
   ],
   lease_expired: [
     'error',

@@ -42,7 +42,7 @@ export const retryWork: Operation<{ task_id: string }> = {
   name: 'retry_work',
   group: 'work',
   verb: 'retry',
-  summary: 'Bring a failed or dead task back to the queue.',
+  summary: 'Bring a failed, dead or skipped task back, or one that a failed dependency blocks.',
   route: { method: 'POST', path: '/work/retry' },
   mutates: true,
   standard: false,

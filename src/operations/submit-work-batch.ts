@@ -1,7 +1,9 @@
 import { submitWork as decide } from '../domain/commands.ts';
 import type { NewTask } from '../domain/queue/submit-work.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
+import { releaseDependents } from './complete-work.ts';
 import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';
 
 interface Input {
@@ -43,6 +45,10 @@ export const submitWorkBatch: Operation<Input> = {
         return refuse('invalid_input', `tasks.${index}.idempotency_key: expected each key once`, { field });
       tasks.push(task);
     }
-    return answerOf(await step.run(decide(tasks, step.caller.agent_id)));
+    const answer = answerOf(await step.run(decide(tasks, step.caller.agent_id)));
+    // One that was skipped at once may have dependents in the same batch.
+    const submitted = (answer.tasks ?? []) as JsonObject[];
+    if (submitted.some(({ status }) => status === 'skipped')) await releaseDependents(step);
+    return answer;
   },
 };

@@ -1,5 +1,6 @@
 import { submitWork as decide } from '../domain/commands.ts';
 import type { NewTask } from '../domain/queue/submit-work.ts';
+import type { FailurePolicy } from '../domain/queue/task.ts';
 import { uuidFromKey } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
@@ -13,6 +14,7 @@ export interface TaskInput {
   priority: number;
   files: string[];
   depends_on: string[];
+  on_dependency_failure?: FailurePolicy | undefined;
   not_before?: string | undefined;
   max_attempts: number;
   idempotency_key?: string | undefined;
@@ -30,6 +32,7 @@ export const submitWork: Operation<TaskInput> = {
   examples: [
     'cox work submit test "run the browser tests" --priority 2',
     'cox work submit review "look at the new router" --depends-on 01926f…',
+    'cox work submit report "say how it went" --depends-on 01926f… --on-dependency-failure run',
   ],
   input: async () => (await import('./schemas/work.ts')).submitWork,
   async handle(input, step) {
@@ -65,6 +68,7 @@ export function newTask(input: TaskInput, step: Step, prefix: string): NewTask |
     priority: input.priority,
     files: [...new Set(files)],
     depends_on: input.depends_on,
+    on_dependency_failure: input.on_dependency_failure,
     not_before_ms,
     max_attempts: input.max_attempts,
   };

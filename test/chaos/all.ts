@@ -1,8 +1,9 @@
 // node test/chaos/all.ts
-// The long form of what `npm test` does briefly: full races, a thousand kills, restarts. Several minutes.
+// The long form of what `npm test` does briefly: full races, a thousand kills, fan-outs to ten thousand, restarts. Several minutes.
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from './crew.ts';
+import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
 import { restartUnderLoad } from './postgres-restart.ts';
 import { race } from './race.ts';
@@ -13,6 +14,9 @@ const KILLS = 1000;
 const KILLS_ON_POSTGRES = 200;
 const WRITERS = 5;
 const RESTARTS = 10;
+const DEPENDENTS = 10_000;
+const DEPENDENTS_ON_POSTGRES = 2000;
+const FAN_OUT_KILLS = 20;
 
 let violations = 0;
 
@@ -30,6 +34,12 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
     report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
     report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));
     report(await killWriters(await server.createDatabase(), KILLS_ON_POSTGRES, WRITERS));
+    for (const success of [true, false]) {
+      const file = `sqlite:${join(folder.path, `fan-out-${success}.db`)}`;
+      report(await killFanOut(file, DEPENDENTS, FAN_OUT_KILLS, success));
+      const database = await server.createDatabase();
+      report(await killFanOut(database, DEPENDENTS_ON_POSTGRES, FAN_OUT_KILLS, success));
+    }
   } finally {
     await server.stop();
   }

@@ -6,7 +6,7 @@ import type { Call } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 /** Each case has a task type of its own, so that the cases share a queue without sharing tasks. */
-function typed(scene: Scene, task_type: string) {
+export function typed(scene: Scene, task_type: string) {
   const call = scene.agent(`${task_type}-agent`);
   return {
     call,

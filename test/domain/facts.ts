@@ -1,7 +1,7 @@
 import type { Caller, Lease } from '../../src/domain/lease.ts';
 import { lockEvent } from '../../src/domain/locks/lock.ts';
 import type { NewTask } from '../../src/domain/queue/submit-work.ts';
-import { taskEvent } from '../../src/domain/queue/task.ts';
+import { type FailurePolicy, taskEvent } from '../../src/domain/queue/task.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Fact, fact, MINUTE_MS, NOON_MS } from './spec.ts';
 
@@ -49,6 +49,7 @@ export interface TaskFacts {
   readonly files?: string[];
   readonly depends_on?: string[];
   readonly unmet?: string[];
+  readonly on_dependency_failure?: FailurePolicy;
   readonly not_before_ms?: number;
   readonly max_attempts?: number;
   readonly has_dependents?: boolean;

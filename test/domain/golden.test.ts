@@ -41,8 +41,9 @@ const EVENTS: Record<string, string> = {
   'task/task_renewed': 'lease',
   'task/task_reprioritised': 'priority',
   'task/task_retried': '',
+  'task/task_skipped': 'error_message task_id',
   'task/task_submitted':
-    'attempt_count created_at_ms depends_on description failed_dependencies files has_dependents input_data? max_attempts not_before_ms? priority releasing submitted_by task_type unmet',
+    'attempt_count created_at_ms depends_on description failed_dependencies files has_dependents input_data? max_attempts not_before_ms? on_dependency_failure? priority releasing submitted_by task_type unmet',
 };
 
 const LEASE = 'agent_id agent_type expires_at_ms granted_at_ms session_id token';

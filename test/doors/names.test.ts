@@ -44,7 +44,7 @@ test('names: fields of every input', async () => {
     release_lock: 'file_path fencing_token? operation_id?',
     check_locks: 'file_paths?',
     submit_work:
-      'task_type task_description input_data? priority? files? not_before? max_attempts? idempotency_key? depends_on? operation_id?',
+      'task_type task_description input_data? priority? files? on_dependency_failure? not_before? max_attempts? idempotency_key? depends_on? operation_id?',
     get_work: 'task_types? lease_minutes? operation_id?',
     complete_work: 'task_id success result? error_message? fencing_token? operation_id?',
     renew_work: 'task_id lease_minutes? fencing_token? operation_id?',

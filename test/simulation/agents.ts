@@ -160,7 +160,7 @@ export class Agent {
       case 'reprioritise_work':
         return { task_id: this.#someTask(random), priority: random.between(1, 10) };
       case 'retry_work':
-        return { task_id: this.#someTask(random, ['failed', 'dead']) };
+        return { task_id: this.#someTask(random, ['failed', 'dead', 'skipped']) };
       case 'cancel_work':
         return { task_id: this.#someTask(random) };
       default:
@@ -191,6 +191,7 @@ export class Agent {
     if (random.chance(0.35)) {
       const parents = Array.from({ length: random.between(1, 2) }, () => this.#someTask(random));
       input.depends_on = [...new Set(parents)];
+      if (random.chance(0.6)) input.on_dependency_failure = random.pick(['block', 'skip', 'run']);
     }
     if (random.chance(0.25)) input.files = [random.pick(PATHS)];
     if (random.chance(0.15))
@@ -205,7 +206,9 @@ export class Agent {
     const tasks = keys.map((idempotency_key, index): JsonObject => {
       const task = { ...this.#taskInput(random), idempotency_key };
       const others = random.chance(0.1) ? keys : keys.slice(0, index);
-      return others.length > 0 && random.chance(0.6) ? { ...task, depends_on: [random.pick(others)] } : task;
+      if (others.length === 0 || random.chance(0.4)) return task;
+      const on_dependency_failure = random.pick(['block', 'skip', 'run']);
+      return { ...task, depends_on: [random.pick(others)], on_dependency_failure };
     });
     return [...tasks, this.#taskInput(random)];
   }

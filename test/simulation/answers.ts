@@ -3,7 +3,7 @@ import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical } from '../../src/ledger/replay.ts';
 import { insist, isCommit } from './model.ts';
-import { before, type Task } from './model-tasks.ts';
+import { before, mayNotWait, type Task } from './model-tasks.ts';
 import type { Call, World } from './world.ts';
 
 const iso = (time_ms: number) => new Date(time_ms).toISOString();
@@ -129,8 +129,8 @@ function checkSettled(world: World, call: Call, emptyHanded: boolean): void {
     if (!emptyHanded) continue;
     insist(status !== 'ready' || !free(task), 'nothing to do, it said', task.id, call);
     const parents = task.depends_on.map((id) => tasks.of(id));
-    const released = parents.every((parent) => parent.status === 'completed' && parent.changed <= call.began);
-    insist(status !== 'waiting' || !released, 'a child was left waiting', task.id, call);
+    if (parents.some((parent) => parent.changed > call.began)) continue;
+    insist(status !== 'waiting' || !mayNotWait(task, parents), 'a child was left waiting', task.id, call);
   }
 }
 

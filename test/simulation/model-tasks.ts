@@ -12,19 +12,32 @@ export interface Task {
   readonly max_attempts: number;
   /** Position of its submission. */
   readonly born: number;
-  status: 'waiting' | 'delayed' | 'ready' | 'claimed' | 'completed' | 'failed' | 'cancelled' | 'dead';
+  readonly policy: 'block' | 'skip' | 'run';
+  status:
+    | 'waiting'
+    | 'delayed'
+    | 'ready'
+    | 'claimed'
+    | 'completed'
+    | 'failed'
+    | 'cancelled'
+    | 'dead'
+    | 'skipped';
   priority: number;
   not_before_ms: number;
   attempts: number;
   grant: Grant | undefined;
   token_max: number;
+  /** Dependencies that failed and hold it back. */
   readonly told: Set<string>;
   readonly met: Set<string>;
+  /** Dependencies that failed and count as met all the same. */
+  readonly waived: Set<string>;
   /** Position of the row that last changed what matters to handing it out. */
   changed: number;
 }
 
-const UNSUCCESSFUL = ['failed', 'cancelled', 'dead'];
+const UNSUCCESSFUL = ['failed', 'cancelled', 'dead', 'skipped'];
 
 export class TaskModel {
   readonly all = new Map<string, Task>();
@@ -65,6 +78,7 @@ export class TaskModel {
   #submitted(event: EventBody, row: LogEntry): void {
     insist(!this.all.has(event.id), 'submitted twice', event.id, row.position);
     const { task_type, files, depends_on, max_attempts, priority, not_before_ms } = event.data;
+    const { on_dependency_failure } = event.data;
     const parents = depends_on as string[];
     // A batch may name a child before its parent, so the parents are looked at when the row is complete.
     this.all.set(event.id, {
@@ -74,6 +88,7 @@ export class TaskModel {
       depends_on: parents,
       max_attempts: max_attempts as number,
       born: row.position,
+      policy: (on_dependency_failure as Task['policy'] | undefined) ?? 'block',
       status: 'waiting',
       priority: priority as number,
       not_before_ms: (not_before_ms as number | undefined) ?? 0,
@@ -82,6 +97,7 @@ export class TaskModel {
       token_max: 0,
       told: new Set(),
       met: new Set(),
+      waived: new Set(),
       changed: row.position,
     });
   }
@@ -91,34 +107,19 @@ export class TaskModel {
     const about = event.data.task_id as string;
     switch (event.type) {
       case 'task_depended_on':
-        insist(!isEnded(task), 'a dependency on what has ended', task.id, row.position);
+        insist(task.status !== 'completed', 'a dependency on what is done', task.id, row.position);
         return true;
       case 'dependency_met':
-        insist(
-          task.status === 'waiting' && task.depends_on.includes(about),
-          'nobody waited',
-          task.id,
-          row.position,
-        );
+        this.#waitsFor(task, about, row);
         insist(this.of(about).status === 'completed', 'met by what is not completed', about, row.position);
+        task.told.delete(about);
         task.met.add(about);
-        if (task.met.size === task.depends_on.length)
-          task.status = task.not_before_ms > row.at_ms ? 'delayed' : 'ready';
+        if (task.status === 'waiting' || task.told.size === 0) this.#goOn(task, row);
         return true;
       case 'dependency_failed':
-        insist(
-          task.status === 'waiting' && task.depends_on.includes(about),
-          'nobody waited',
-          task.id,
-          row.position,
-        );
-        insist(
-          UNSUCCESSFUL.includes(this.of(about).status),
-          'told a failure that is none',
-          about,
-          row.position,
-        );
-        task.told.add(about);
+      case 'task_skipped':
+        this.#waitsFor(task, about, row);
+        this.#failed(event, task, about, row);
         return true;
       case 'dependents_released':
         insist(isEnded(task), 'passes on an end that is none', task.id, row.position);
@@ -130,9 +131,49 @@ export class TaskModel {
     }
   }
 
+  #waitsFor(task: Task, about: string, row: LogEntry): void {
+    insist(
+      (task.status === 'waiting' || task.status === 'skipped') &&
+        task.depends_on.includes(about) &&
+        !task.met.has(about) &&
+        !task.waived.has(about),
+      'nobody waited',
+      task.id,
+      row.position,
+    );
+  }
+
+  /** Told once of each failure, and what it makes of it is its own policy. */
+  #failed(event: EventBody, task: Task, about: string, row: LogEntry): void {
+    const { status } = this.of(about);
+    insist(UNSUCCESSFUL.includes(status), 'told a failure that is none', about, row.position);
+    insist(!task.told.has(about), 'told twice', task.id, about, row.position);
+    const skips = task.policy === 'skip' && task.status === 'waiting';
+    insist(skips === (event.type === 'task_skipped'), 'against its policy', task.id, row.position);
+    if (task.policy === 'run') {
+      task.waived.add(about);
+      this.#goOn(task, row);
+      return;
+    }
+    task.told.add(about);
+    if (!skips) return;
+    task.status = 'skipped';
+    const said = event.data.error_message as string;
+    insist(said.includes(about) && said.includes(status), 'skipped without a reason', said, row.position);
+  }
+
+  #goOn(task: Task, row: LogEntry): void {
+    if (task.met.size + task.waived.size < task.depends_on.length) task.status = 'waiting';
+    else task.status = task.not_before_ms > row.at_ms ? 'delayed' : 'ready';
+  }
+
   #waitingFor(parent: string): Task[] {
     return [...this.all.values()].filter(
-      (task) => task.status === 'waiting' && task.depends_on.includes(parent) && !task.met.has(parent),
+      ({ status, depends_on, met, waived }) =>
+        (status === 'waiting' || status === 'skipped') &&
+        depends_on.includes(parent) &&
+        !met.has(parent) &&
+        !waived.has(parent),
     );
   }
 
@@ -146,7 +187,16 @@ export class TaskModel {
     );
     insist(task.not_before_ms <= clock_ms_max, 'handed out before its time', task.id, row.position);
     for (const parent of task.depends_on)
-      insist(this.all.get(parent)?.status === 'completed', 'handed out before', parent, row.position);
+      if (!task.waived.has(parent))
+        insist(this.of(parent).status === 'completed', 'handed out before', parent, row.position);
+    const answer = (row.result.tasks as JsonObject[]).find((each) => each.task_id === task.id);
+    const said = [...((answer?.failed_dependencies ?? []) as string[])].sort();
+    insist(
+      JSON.stringify(said) === JSON.stringify([...task.waived].sort()),
+      'not told what failed',
+      task.id,
+      row.position,
+    );
     for (const path of task.files) {
       const holder = this.#locks.holder(path, row.at_ms);
       insist(
@@ -250,14 +300,17 @@ export class TaskModel {
         break;
       case 'task_retried':
         insist(
-          task.status === 'failed' || task.status === 'dead',
+          ['failed', 'dead', 'skipped'].includes(task.status) ||
+            (task.status === 'waiting' && task.told.size > 0),
           'retried',
           task.id,
           task.status,
           row.position,
         );
-        task.status = 'ready';
+        for (const parent of task.told) task.waived.add(parent);
+        task.told.clear();
         task.attempts = 0;
+        this.#goOn(task, row);
         break;
       default:
         insist(false, 'an event nobody knows', event.type);
@@ -288,15 +341,17 @@ export class TaskModel {
   #place(task: Task, row: LogEntry): void {
     for (const parent of task.depends_on) {
       insist(this.all.has(parent), 'depends on nothing', parent, row.position);
-      const { status } = this.of(parent);
-      insist(!UNSUCCESSFUL.includes(status), 'depends on what has failed', parent, row.position);
+      const { status, born } = this.of(parent);
       if (status === 'completed') task.met.add(parent);
+      // One of the same batch may have been skipped at once; it passes that on like any other end.
+      else if (UNSUCCESSFUL.includes(status) && born !== row.position)
+        insist(task.told.has(parent) || task.waived.has(parent), 'not told at once', task.id, row.position);
     }
-    if (task.met.size === task.depends_on.length)
-      task.status = task.not_before_ms > row.at_ms ? 'delayed' : 'ready';
+    if (task.policy === 'block') insist(task.told.size === 0, 'depends on what has failed', task.id);
+    if (task.status !== 'skipped') this.#goOn(task, row);
     const answers = row.result.tasks as JsonObject[];
     const answer = answers.find((each) => each.task_id === task.id);
-    const said = { waiting: 'blocked', ready: 'pending', delayed: 'delayed' }[task.status as string];
+    const said = { waiting: 'blocked', ready: 'pending' }[task.status as string] ?? task.status;
     insist(answer?.status === said, 'the answer says otherwise', answer, task.status, row.position);
   }
 
@@ -327,6 +382,17 @@ export class TaskModel {
 
 export function isEnded(task: Task): boolean {
   return task.status === 'completed' || UNSUCCESSFUL.includes(task.status);
+}
+
+/** Whether its parents, as they are, leave it no reason to wait. */
+export function mayNotWait(task: Task, parents: readonly Task[]): boolean {
+  const done = (parent: Task) => parent.status === 'completed' || task.waived.has(parent.id);
+  if (
+    task.policy === 'skip' &&
+    parents.some((parent) => UNSUCCESSFUL.includes(parent.status) && !done(parent))
+  )
+    return true;
+  return parents.every((parent) => done(parent) || (task.policy === 'run' && isEnded(parent)));
 }
 
 export function before(a: Task, b: Task): boolean {

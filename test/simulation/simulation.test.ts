@@ -15,6 +15,7 @@ const SITUATIONS = [
   'crash',
   'died in the middle',
   'left blocked, and says why',
+  'left skipped, and says why',
   'lost answer',
   'passed over: its files are locked',
   'repeat recognised',
@@ -54,6 +55,7 @@ const SITUATIONS = [
   'task_renewed',
   'task_reprioritised',
   'task_retried',
+  'task_skipped',
   'task_submitted',
 ];
 
@@ -66,7 +68,7 @@ test('the same seed gives the same log, byte for byte', async () => {
   assert.notEqual((await simulate(1)).log, (await simulate(2)).log);
 });
 
-test('[LOCK-3] [LOCK-4] [LOCK-8] [QUEUE-5] [QUEUE-6] [QUEUE-7] [AUD-1] [AUD-5] the promises hold in every interleaving', async (t) => {
+test('[LOCK-3] [LOCK-4] [LOCK-8] [QUEUE-5] [QUEUE-6] [QUEUE-7] [QUEUE-9] [AUD-1] [AUD-5] the promises hold in every interleaving', async (t) => {
   const totals = new Map<string, number>();
   const start_ms = performance.now();
   let seeds = 0;

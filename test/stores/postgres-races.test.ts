@@ -6,6 +6,7 @@ import { getWork } from '../../src/domain/queue/get-work.ts';
 import { submitWork } from '../../src/domain/queue/submit-work.ts';
 import { logRow } from '../../src/ledger/log.ts';
 import type { Outcome, Store } from '../../src/ledger/store.ts';
+import { EPOCH } from '../../src/stores/postgres/write-group.ts';
 import { request as cellRequest, openCells, setUnless } from '../conformance/cells.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -104,7 +105,7 @@ async function slowWriter(
 ): Promise<void> {
   const row = logRow(request('slow', 'slow', { project }), {}, [], 1, 1);
   await client.query('BEGIN');
-  await client.query('SELECT coxswain.add_notes(1, $1)', [JSON.stringify([row])]);
+  await client.query('SELECT coxswain.add_notes($1, $2)', [EPOCH, JSON.stringify([row])]);
   await until(passed);
   await client.query(end);
 }

@@ -32,6 +32,7 @@ const LONG_MS = 3_600_000;
 /** Ends within a millisecond, so that whole and broken ones both occur. */
 const SHORT_MS = 1.4;
 
+let claimedInSpite = 0;
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let postgres: Store;
 
@@ -112,7 +113,7 @@ async function pass(duration_ms: number): Promise<void> {
   await until(async () => (await now()) > until_ms);
 }
 
-function randomTask(random: Seeded): NewTask {
+function randomTask(random: Seeded, known: readonly string[] = []): NewTask {
   const files = PATHS.filter(() => random.chance(0.15));
   return {
     id: ids.uuid(),
@@ -123,7 +124,8 @@ function randomTask(random: Seeded): NewTask {
     input_data: random.pick(INPUTS)[0],
     priority: random.between(1, 3),
     files,
-    depends_on: [],
+    depends_on: known.length > 0 && random.chance(0.4) ? [random.pick(known)] : [],
+    on_dependency_failure: random.pick(['skip', 'run', 'run'] as const),
     max_attempts: 2,
   };
 }
@@ -133,6 +135,7 @@ async function randomStep(
   oracle: Oracle,
   project: string,
   claimed: Map<string, string>,
+  known: string[],
 ): Promise<void> {
   const agent_id = random.pick(AGENTS);
   const ask = (operation: string) => request(agent_id, operation, { project });
@@ -143,8 +146,9 @@ async function randomStep(
     case 0:
     case 1:
     case 2: {
-      const tasks = Array.from({ length: random.between(1, 4) }, () => randomTask(random));
+      const tasks = Array.from({ length: random.between(1, 4) }, () => randomTask(random, known));
       await oracle.step(ask('submit_work'), submitWork(tasks, agent_id));
+      known.push(...tasks.map(({ id }) => id));
       break;
     }
     case 3:
@@ -181,7 +185,10 @@ async function randomStep(
       const taking = getWork({ caller, task_types: types, count, lease_ms: ttl_ms, settled });
       const outcome = await oracle.step(asked, taking);
       if (outcome.status === 'committed') {
-        for (const task of outcome.answer.tasks as { task_id: string }[]) claimed.set(task.task_id, agent_id);
+        for (const task of outcome.answer.tasks as JsonObject[]) {
+          claimed.set(task.task_id as string, agent_id);
+          if (task.failed_dependencies !== undefined) claimedInSpite += 1;
+        }
         if (random.chance(0.3)) await oracle.step(asked, taking);
       } else if (outcome.refusal.due_first === true) await oracle.step(ask('settle_due'), settleDue());
     }
@@ -196,10 +203,12 @@ test('[QUEUE-1] postgres: get_work in SQL answers and writes what the pure decis
     const random = new Seeded(seed);
     const project = `program-${seed}`;
     const claimed = new Map<string, string>();
-    for (let step = 0; step < 60; step += 1) await randomStep(random, oracle, project, claimed);
+    const known: string[] = [];
+    for (let step = 0; step < 60; step += 1) await randomStep(random, oracle, project, claimed, known);
     records += await oracle.compareRecords(project);
   }
   assert.ok(records > 500, 'there was something to compare');
+  assert.ok(claimedInSpite > 5, 'also of tasks that run in spite of a failed dependency');
 });
 
 test('[QUEUE-1] postgres: a take looks at no more files than one commit may touch, as the pure decision does', async () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
+import { cancelWork } from '../../src/domain/queue/change-work.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
+import { settleDue } from '../../src/domain/queue/settle-due.ts';
 import { submitWork } from '../../src/domain/queue/submit-work.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
@@ -58,9 +61,26 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
   assert.ok(outcomes.every(({ status }) => status === 'committed'));
   await Promise.all(stores.map((each) => each.close()));
   assert.deepEqual(await ask(empty.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 5, epoch: 1 },
+    { migration: 6, epoch: 2 },
   ]);
   await empty.drop();
+});
+
+test('a database of 0.1.0 is brought up to date where it stands', async () => {
+  const old = await testDatabase();
+  const client = await connectTo(old.url);
+  const folder = new URL('../../src/stores/postgres/migrations/', import.meta.url);
+  for (const file of readdirSync(folder).sort().slice(0, 5))
+    await client.query(readFileSync(new URL(file, folder), 'utf8'));
+  await client.query('UPDATE coxswain.meta SET migration = 5');
+  await client.end();
+  const opened = await openDomain(old.url);
+  await opened.run(request('ann', 'submit_work'), submitWork([newTask('t')], 'ann'));
+  assert.deepEqual(await ask(old.url, 'SELECT migration, epoch FROM coxswain.meta'), [
+    { migration: 6, epoch: 2 },
+  ]);
+  await opened.close();
+  await old.drop();
 });
 
 test('a raised epoch stops a process that is already running, and one that starts', async () => {
@@ -68,7 +88,7 @@ test('a raised epoch stops a process that is already running, and one that start
   const running = await openDomain(upgraded.url);
   const asked = request('ann', 'submit_work');
   await running.run(asked, submitWork([newTask('t')], 'ann'));
-  await ask(upgraded.url, 'UPDATE coxswain.meta SET epoch = 2');
+  await ask(upgraded.url, 'UPDATE coxswain.meta SET epoch = 3');
   const late = request('ann', 'submit_work');
   await assert.rejects(running.run(late, submitWork([newTask('t')], 'ann')), failsWith('upgrade_required'));
   const wanted = { caller: late.actor, task_types: undefined, count: 1, lease_ms: 1000, settled: true };
@@ -118,6 +138,14 @@ test('postgres: locks, tasks and the audit log can be read under the names of th
   assert.deepEqual(row?.depends_on, []);
   assert.equal(row?.claimed_by, null);
   assert.ok(row?.created_at instanceof Date);
+  const skips = { ...newTask('skips'), depends_on: [task.id], on_dependency_failure: 'skip' as const };
+  await store.run(request('bob', 'submit_work'), submitWork([skips], 'bob'));
+  await store.run(request('bob', 'cancel_work'), cancelWork(task.id, 'bob', undefined));
+  await store.run(request('bob', 'settle_due'), settleDue());
+  const look = 'SELECT status, task_status, error_message FROM coxswain.work_queue WHERE id = $1';
+  const error_message = `Task ${task.id}, which it depends on, ended as cancelled.`;
+  const skipped = { status: 'cancelled', task_status: 'skipped', error_message };
+  assert.deepEqual(await ask(database.url, look, [skips.id]), [skipped]);
   const audit = 'SELECT * FROM coxswain.audit_log WHERE operation_id = $1';
   const [entry] = await ask(database.url, audit, [asked.operation_id]);
   assert.equal(entry?.agent_id, 'bob');

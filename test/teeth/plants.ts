@@ -92,6 +92,48 @@ const queue: Plant[] = [
     to: 'const retry_at_ms = now_ms;',
     tests: [domain('get-work'), domain('end-work'), domain('task-states')],
   },
+  {
+    name: 'what should skip waits instead',
+    file: 'src/domain/queue/task.ts',
+    from: "state.status === 'skipped' || state.on_dependency_failure !== 'skip'",
+    to: "state.status !== 'failed'",
+    tests: [domain('dependency-failure')],
+  },
+  {
+    name: 'to run anyway is to wait for the failed one',
+    file: 'src/domain/queue/task.ts',
+    from: "if (state.on_dependency_failure !== 'run') return { ...state, failed_dependencies };",
+    to: "if (state.on_dependency_failure !== 'skip') return { ...state, failed_dependencies };",
+    tests: [domain('dependency-failure')],
+  },
+  {
+    name: 'a skip is not passed on',
+    file: 'src/domain/queue/task.ts',
+    from: "return { ...ended, status: 'skipped', failed",
+    to: "return { ...ended, releasing: false, status: 'skipped', failed",
+    tests: ['test/domain/dependency-failure.property.test.ts'],
+  },
+  {
+    name: 'what skipped is lost to the parent that is made good',
+    file: 'src/domain/queue/task.ts',
+    from: "if (state.status !== 'blocked' && state.status !== 'skipped') return { sort };",
+    to: "if (state.status !== 'blocked') return { sort };",
+    tests: ['test/domain/dependency-failure.property.test.ts'],
+  },
+  {
+    name: 'a fan-out is over after its first round',
+    file: 'src/domain/queue/settle-due.ts',
+    from: 'loaded.list(range).length < range.limit',
+    to: 'loaded.list(range).length <= range.limit',
+    tests: [conformance('memory'), 'test/chaos/fan-out.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: the agent is not told which dependencies failed',
+    file: 'src/stores/postgres/migrations/006_dependency_failure.sql',
+    from: "CASE WHEN c.state -> 'failed_dependencies' <> '[]'",
+    to: "CASE WHEN c.state -> 'failed_dependencies' = '[0]'",
+    tests: ['test/stores/postgres-take.test.ts'],
+  },
 ];
 
 const memory: Plant[] = [

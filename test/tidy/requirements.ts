@@ -19,6 +19,8 @@ export const requirements: Readonly<Record<string, string>> = {
     'a claim is a lease: a dead agent loses it, attempts are counted, backed off and finally given up',
   'QUEUE-8':
     'idempotent submit, delay, cancel, reprioritise, batches, and files checked before a task is handed out',
+  'QUEUE-9':
+    'failure of a task decides for its dependents by policy: block, skip or run; a fan-out survives any crash',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
   'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',

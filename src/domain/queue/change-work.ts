@@ -3,7 +3,7 @@ import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { unknownTask } from './complete-work.ts';
-import { isEnded, type TaskState, taskEvent, taskKey } from './task.ts';
+import { isEnded, isHeldBack, type TaskState, taskEntity, taskEvent, taskKey } from './task.ts';
 
 /** Takes a task back. One that is being worked on too: its holder is told when it completes. */
 export function cancelWork(
@@ -27,29 +27,32 @@ export function reprioritiseWork(task_id: string, priority: number): Decision<Js
   });
 }
 
-/** Brings a failed or dead task back to the queue with all its attempts; what waited for it waits again. */
+/**
+ * Brings a failed or dead task back to the queue with all its attempts; what waited for it waits again. One that was
+ * skipped, or is blocked by a failed dependency, goes on without that dependency.
+ */
 export function retryWork(task_id: string): Decision<JsonObject> {
-  return change(task_id, 'retry', (state) => {
-    if (state.status !== 'failed' && state.status !== 'dead') return undefined;
-    return {
-      event: taskEvent(task_id, 'task_retried'),
-      answer: { success: true, task_id, status: 'pending' },
-    };
+  return change(task_id, 'retry', (state, now_ms) => {
+    const stopped = ['failed', 'dead', 'skipped'].includes(state.status);
+    if (!stopped && !(state.status === 'blocked' && isHeldBack(state))) return undefined;
+    const event = taskEvent(task_id, 'task_retried');
+    const { status } = taskEntity.evolve(state, event, now_ms);
+    return { event, answer: { success: true, task_id, status } };
   });
 }
 
 function change(
   task_id: string,
   verb: string,
-  step: (state: TaskState) => { event: EventBody; answer: JsonObject } | undefined,
+  step: (state: TaskState, now_ms: number) => { event: EventBody; answer: JsonObject } | undefined,
 ): Decision<JsonObject> {
   const key = taskKey(task_id);
   return {
     needs: { keys: [key] },
-    decide(loaded) {
+    decide(loaded, now_ms) {
       const state = loaded.get<TaskState>(key)?.state;
       if (state === undefined) return refused(unknownTask(task_id));
-      const done = step(state);
+      const done = step(state, now_ms);
       if (done !== undefined) return commit([done.event], done.answer);
       const message = `Task ${task_id} is ${state.status}; it is not possible to ${verb} it.`;
       return refused(refuse('wrong_status', message, { task_id, status: state.status }));

@@ -123,6 +123,7 @@ function describeClaim(task: TaskRecord, lease: Lease): JsonObject {
     input_data: state.input_data,
     priority: state.priority,
     files: state.files.length === 0 ? undefined : state.files,
+    failed_dependencies: state.failed_dependencies.length === 0 ? undefined : state.failed_dependencies,
     attempt: state.attempt_count + 1,
     expires_at: isoTime(lease.expires_at_ms),
     fencing_token: lease.token,

@@ -12,7 +12,18 @@ import {
 } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { dueAt_ms } from './get-work.ts';
-import { DUE, failedLink, TASK, type TaskRecord, type TaskState, taskEvent, waitingLink } from './task.ts';
+import {
+  DUE,
+  failedLink,
+  TASK,
+  type TaskRecord,
+  type TaskState,
+  taskEntity,
+  taskEvent,
+  taskKey,
+  tellDependent,
+  waitingLink,
+} from './task.ts';
 
 /**
  * What time alone has made true, and what finished tasks still have to pass on to those who wait. Nobody has to run
@@ -23,12 +34,15 @@ export function settleDue(): Decision<JsonObject> {
     needs: { ranges: [due] },
     decide(loaded, now_ms) {
       const tasks = loaded.list<TaskState>(due).filter(({ state }) => dueAt_ms(state) <= now_ms);
-      const parent = tasks.find(({ state }) => state.releasing);
-      const waiting = parent === undefined ? [] : dependentsOf(parent);
-      if (waiting.some((range) => !loaded.hasList(range))) return need({ ranges: waiting });
+      const parents = withRanges(tasks.filter(({ state }) => state.releasing));
+      const ranges = parents.flatMap((parent) => parent.ranges);
+      // The parents by key as well, so that they are expected unchanged: one that is retried has nothing to pass on.
+      if (ranges.some((range) => !loaded.hasList(range)))
+        return need({ keys: parents.map(({ task }) => taskKey(task.id)), ranges });
       const events = tasks.flatMap((task) => passTime(task, now_ms));
-      if (parent !== undefined) events.push(...release(loaded, parent, waiting));
-      if (events.length === 0) return refused(refuse('no_tasks_available', 'Nothing is due.'));
+      events.push(...release(loaded, parents, now_ms));
+      if (events.length === 0 && parents.length === 0)
+        return refused(refuse('no_tasks_available', 'Nothing is due.'));
       return commit(events, { success: true, settled: events.length });
     },
   };
@@ -54,31 +68,49 @@ export function retryDelay_ms(attempt_count: number): number {
   return Math.min(5000 * 2 ** (attempt_count - 1), 300_000);
 }
 
-function dependentsOf(parent: TaskRecord): Range[] {
-  const links = [waitingLink(parent.id)];
-  if (parent.state.status === 'completed') links.push(failedLink(parent.id));
-  return links.map((link) => ({
+interface Parent {
+  readonly task: TaskRecord;
+  /** Where those stand who are still to be told. */
+  readonly ranges: readonly Range[];
+}
+
+/** Many parents with few dependents are as quick as one with many: a round's dependents are shared out among them. */
+function withRanges(releasing: readonly TaskRecord[]): Parent[] {
+  const parents = releasing.slice(0, limits.parents_per_round).map((task) => {
+    const links = [waitingLink(task.id)];
+    if (task.state.status === 'completed') links.push(failedLink(task.id));
+    return { task, links };
+  });
+  const limit = Math.floor(limits.dependents_per_round / parents.flatMap(({ links }) => links).length);
+  const range = (link: string): Range => ({
     by: 'link',
     kind: TASK,
     from: link,
     before: `${link}\u0000`,
-    limit: limits.dependents_per_round,
-  }));
+    limit,
+  });
+  return parents.map(({ task, links }) => ({ task, ranges: links.map(range) }));
 }
 
 /**
- * Tells up to one round of dependents how the parent ended. No new one can appear meanwhile (a submission expects its
+ * Tells up to one round of dependents how their parents ended. No new one can appear meanwhile (a submission expects its
  * parents unchanged), so a range that is not full is the last, and the parent's marker goes in the same commit.
  */
-function release(loaded: Loaded, parent: TaskRecord, ranges: readonly Range[]): EventBody[] {
-  const type = parent.state.status === 'completed' ? 'dependency_met' : 'dependency_failed';
+function release(loaded: Loaded, parents: readonly Parent[], now_ms: number): EventBody[] {
   const events: EventBody[] = [];
-  let finished = true;
-  for (const range of ranges) {
-    const dependents = loaded.list<TaskState>(range);
-    if (dependents.length === range.limit) finished = false;
-    for (const dependent of dependents) events.push(taskEvent(dependent.id, type, { task_id: parent.id }));
+  /** As they are after what this round has told them: one may wait for several, and a parent may wait itself. */
+  const told = new Map<string, TaskState>();
+  for (const { task: parent, ranges } of parents) {
+    if (told.has(parent.id)) continue;
+    if (loaded.get(taskKey(parent.id))?.version !== parent.version) continue;
+    for (const dependent of ranges.flatMap((range) => loaded.list<TaskState>(range))) {
+      const state = told.get(dependent.id) ?? dependent.state;
+      const event = tellDependent(dependent.id, state, parent.id, parent.state.status);
+      told.set(dependent.id, taskEntity.evolve(state, event, now_ms));
+      events.push(event);
+    }
+    if (ranges.every((range) => loaded.list(range).length < range.limit))
+      events.push(taskEvent(parent.id, 'dependents_released'));
   }
-  if (finished) events.push(taskEvent(parent.id, 'dependents_released'));
   return events;
 }

@@ -2,7 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Loaded, type Needs, prefixed } from '../../ledger/decision.ts';
 import { unknownTask } from './complete-work.ts';
-import { DUE, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
+import { DUE, policyOf, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
 
 export function showWorkNeeds(task_id: string): Needs {
   return { keys: [taskKey(task_id)] };
@@ -37,6 +37,7 @@ function describeTask({ id, state }: TaskRecord): JsonObject {
     depends_on: some(state.depends_on),
     waiting_for: some(state.unmet),
     failed_dependencies: some(state.failed_dependencies),
+    on_dependency_failure: state.depends_on.length === 0 ? undefined : policyOf(state),
     attempt_count: state.attempt_count,
     max_attempts: state.max_attempts,
     submitted_by: state.submitted_by,

@@ -3,7 +3,18 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
-import { isEnded, type TaskState, type TaskStatus, taskEvent, taskKey } from './task.ts';
+import {
+  endedBadly,
+  type FailurePolicy,
+  isEnded,
+  policyOf,
+  type TaskState,
+  type TaskStatus,
+  taskEntity,
+  taskEvent,
+  taskKey,
+  tellDependent,
+} from './task.ts';
 
 export interface NewTask {
   readonly id: string;
@@ -15,6 +26,7 @@ export interface NewTask {
   readonly priority: number;
   readonly files: readonly string[];
   readonly depends_on: readonly string[];
+  readonly on_dependency_failure?: FailurePolicy | undefined;
   readonly not_before_ms?: number | undefined;
   readonly max_attempts: number;
 }
@@ -41,16 +53,10 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
       const fresh = new Map(
         [...batch].filter(([id, task]) => !task.keyed || loaded.get(taskKey(id)) === undefined),
       );
+      const problem = parentProblem(loaded, fresh);
+      if (problem !== undefined) return refused(problem);
       const awaited = new Set([...fresh.values()].flatMap((task) => task.depends_on));
-      const events: EventBody[] = [];
-      for (const parent of awaited) {
-        if (fresh.has(parent)) continue;
-        const problem = parentProblem(loaded, parent);
-        if (problem !== undefined) return refused(problem);
-        const state = loaded.get<TaskState>(taskKey(parent))?.state;
-        if (state?.has_dependents === false && !isEnded(state.status))
-          events.push(taskEvent(parent, 'task_depended_on'));
-      }
+      const events = markParents(loaded, fresh, awaited);
       const answers: JsonObject[] = [];
       for (const task of batch.values()) {
         if (!fresh.has(task.id)) {
@@ -58,32 +64,65 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
           answers.push({ task_id: task.id, status, existing: true });
           continue;
         }
+        const parents = [...new Set(task.depends_on)]
+          .filter((id) => !fresh.has(id))
+          .map((id) => ({ id, ...known(loaded, id) }));
         const data = newState(task, submitted_by, now_ms, awaited.has(task.id), (id) =>
-          isMet(loaded, fresh, id),
+          parents.some((parent) => parent.id === id && parent.status === 'completed'),
         );
-        events.push(taskEvent(task.id, 'task_submitted', data));
-        answers.push({ task_id: task.id, status: initialStatus(data as unknown as TaskState, now_ms) });
+        const submission = taskEvent(task.id, 'task_submitted', data);
+        events.push(submission);
+        let state = taskEntity.evolve(undefined, submission, now_ms);
+        // Told at once what a task submitted earlier was told when it happened, so that it makes no difference.
+        for (const { id, status } of parents) {
+          if (status === undefined || !endedBadly(status) || !state.unmet.includes(id)) continue;
+          const event = tellDependent(task.id, state, id, status);
+          events.push(event);
+          state = taskEntity.evolve(state, event, now_ms);
+        }
+        answers.push({ task_id: task.id, status: state.status });
       }
       return commit(events, { success: true, tasks: answers });
     },
   };
 }
 
-function parentProblem(loaded: Loaded, parent: string): Refusal | undefined {
-  const record = loaded.get<TaskState>(taskKey(parent));
-  if (record === undefined)
-    return refuse('unknown_dependency', `There is no task ${parent} to depend on.`, {
-      field: 'depends_on',
-      task_id: parent,
-    });
-  const { status, ended_at_ms } = record.state;
-  if (!isEnded(status) || status === 'completed') return undefined;
-  const message = `Task ${parent} ended as ${status} at ${isoTime(ended_at_ms ?? 0)}, so this one could never start.`;
-  return refuse('dependency_failed', message, { field: 'depends_on', task_id: parent, status });
+function known(loaded: Loaded, id: string): Partial<TaskState> {
+  return loaded.get<TaskState>(taskKey(id))?.state ?? {};
 }
 
-function isMet(loaded: Loaded, fresh: ReadonlyMap<string, NewTask>, id: string): boolean {
-  return !fresh.has(id) && loaded.get<TaskState>(taskKey(id))?.state.status === 'completed';
+function parentProblem(loaded: Loaded, fresh: ReadonlyMap<string, NewTask>): Refusal | undefined {
+  for (const task of fresh.values())
+    for (const parent of task.depends_on) {
+      if (fresh.has(parent)) continue;
+      const { status, ended_at_ms } = known(loaded, parent);
+      if (status === undefined)
+        return refuse('unknown_dependency', `There is no task ${parent} to depend on.`, {
+          field: 'depends_on',
+          task_id: parent,
+        });
+      if (!endedBadly(status) || policyOf(task) !== 'block') continue;
+      const message = `Task ${parent} ended as ${status} at ${isoTime(ended_at_ms ?? 0)}, so this one could never start.`;
+      return refuse('dependency_failed', message, { field: 'depends_on', task_id: parent, status });
+    }
+  return undefined;
+}
+
+/** Whoever has dependents passes its end on. One that failed may be retried, and then those who skipped come back. */
+function markParents(
+  loaded: Loaded,
+  fresh: ReadonlyMap<string, NewTask>,
+  awaited: ReadonlySet<string>,
+): EventBody[] {
+  const skipping = [...fresh.values()].filter((task) => policyOf(task) === 'skip');
+  const heard = (parent: string, status: TaskStatus | undefined) =>
+    status !== undefined &&
+    (!isEnded(status) || (endedBadly(status) && skipping.some((task) => task.depends_on.includes(parent))));
+  return [...awaited].flatMap((parent) => {
+    if (fresh.has(parent)) return [];
+    const { status, has_dependents } = known(loaded, parent);
+    return has_dependents || !heard(parent, status) ? [] : [taskEvent(parent, 'task_depended_on')];
+  });
 }
 
 function newState(
@@ -103,6 +142,7 @@ function newState(
     depends_on,
     unmet: depends_on.filter((id) => !met(id)),
     failed_dependencies: [],
+    on_dependency_failure: policyOf(task) === 'block' ? undefined : task.on_dependency_failure,
     not_before_ms: task.not_before_ms,
     max_attempts: task.max_attempts,
     attempt_count: 0,
@@ -111,11 +151,6 @@ function newState(
     has_dependents,
     releasing: false,
   };
-}
-
-function initialStatus(state: TaskState, now_ms: number): TaskStatus {
-  if (state.unmet.length > 0) return 'blocked';
-  return state.not_before_ms !== undefined && state.not_before_ms > now_ms ? 'delayed' : 'pending';
 }
 
 /** A new task can only wait for tasks that exist, so a cycle can only lie within one batch. */

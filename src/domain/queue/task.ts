@@ -14,7 +14,11 @@ export type TaskStatus =
   | 'completed'
   | 'failed'
   | 'cancelled'
-  | 'dead';
+  | 'dead'
+  | 'skipped';
+
+/** What a task does when one of its dependencies ends without success. */
+export type FailurePolicy = 'block' | 'skip' | 'run';
 
 export interface TaskState {
   status: TaskStatus;
@@ -24,10 +28,12 @@ export interface TaskState {
   priority: number;
   files: string[];
   depends_on: string[];
-  /** Dependencies that are not completed yet. */
+  /** Dependencies that still hold it back. */
   unmet: string[];
-  /** Those of them that ended without success: the task waits for a person or a retry, and says so. */
+  /** Those that ended without success. One that is unmet too holds it back; any other counts as met all the same. */
   failed_dependencies: string[];
+  /** Not there: block, as in every task from before there was a choice. */
+  on_dependency_failure?: FailurePolicy | undefined;
   not_before_ms?: number | undefined;
   max_attempts: number;
   attempt_count: number;
@@ -78,7 +84,29 @@ export function failedLink(parent: string): string {
 }
 
 export function isEnded(status: TaskStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'dead';
+  return status === 'completed' || endedBadly(status);
+}
+
+export function endedBadly(status: TaskStatus): boolean {
+  return status === 'failed' || status === 'cancelled' || status === 'dead' || status === 'skipped';
+}
+
+export function policyOf(task: Pick<TaskState, 'on_dependency_failure'>): FailurePolicy {
+  return task.on_dependency_failure ?? 'block';
+}
+
+/** Whether a dependency that ended without success keeps it from going on. */
+export function isHeldBack(state: TaskState): boolean {
+  return state.unmet.some((id) => state.failed_dependencies.includes(id));
+}
+
+/** How one that waits learns of a dependency's end. What it makes of it is its own policy, in `evolve`. */
+export function tellDependent(id: string, state: TaskState, parent: string, status: TaskStatus): EventBody {
+  if (status === 'completed') return taskEvent(id, 'dependency_met', { task_id: parent });
+  if (state.status === 'skipped' || state.on_dependency_failure !== 'skip')
+    return taskEvent(id, 'dependency_failed', { task_id: parent });
+  const error_message = `Task ${parent}, which it depends on, ended as ${status}.`;
+  return taskEvent(id, 'task_skipped', { task_id: parent, error_message });
 }
 
 export const taskEntity: EntityType<TaskState> = {
@@ -91,11 +119,12 @@ export const taskEntity: EntityType<TaskState> = {
     if (state.status === 'delayed') return { sort: dueKey(state.not_before_ms ?? 0) };
     if (state.status === 'claimed') return { sort: dueKey(state.lease?.expires_at_ms ?? 0) };
     // Due at once, not from its end on: a clock that is set back must not hold up those who wait.
-    if (state.releasing) return { sort: dueKey(0) };
-    if (state.status !== 'blocked') return {};
+    const sort = state.releasing ? dueKey(0) : undefined;
+    // A skipped one is still found by its parents: it comes back when what it was skipped for is made good.
+    if (state.status !== 'blocked' && state.status !== 'skipped') return { sort };
     // A failed parent's children move under another prefix, so that telling them is a range that empties.
     const failed = new Set(state.failed_dependencies);
-    return { links: state.unmet.map((id) => (failed.has(id) ? failedLink(id) : waitingLink(id))) };
+    return { sort, links: state.unmet.map((id) => (failed.has(id) ? failedLink(id) : waitingLink(id))) };
   },
 };
 
@@ -115,16 +144,8 @@ function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: numbe
     case 'task_depended_on':
       return { ...state, has_dependents: true };
     case 'dependency_met':
-      return waitOrGo(
-        {
-          ...state,
-          unmet: state.unmet.filter((id) => id !== data.task_id),
-          failed_dependencies: state.failed_dependencies.filter((id) => id !== data.task_id),
-        },
-        at_ms,
-      );
     case 'dependency_failed':
-      return { ...state, failed_dependencies: [...state.failed_dependencies, data.task_id] };
+      return hearOf(state, event.type, data.task_id, at_ms);
     case 'task_promoted':
       return { ...state, status: 'pending', not_before_ms: undefined };
     case 'task_claimed':
@@ -141,17 +162,29 @@ function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: numbe
       return { ...state, status: 'delayed', lease: undefined, not_before_ms: data.retry_at_ms };
     case 'task_reprioritised':
       return { ...state, priority: data.priority };
-    case 'task_retried':
-      return {
-        ...waitOrGo({ ...state, attempt_count: 0, releasing: false }, at_ms),
-        ended_at_ms: undefined,
-        error_message: undefined,
-      };
+    case 'task_retried': {
+      // What has failed so far holds it back no longer: whoever retries a task that never ran wants it without that.
+      const unmet = state.unmet.filter((id) => !state.failed_dependencies.includes(id));
+      return comeBack({ ...state, unmet, attempt_count: 0 }, at_ms);
+    }
     case 'dependents_released':
       return { ...state, releasing: false };
     default:
       return endTask(state, event, at_ms);
   }
+}
+
+/** A dependency has ended: what that makes of the task is its own policy. */
+function hearOf(state: TaskState, how: string, parent: string, at_ms: number): TaskState {
+  const without = (ids: readonly string[]) => ids.filter((id) => id !== parent);
+  if (how === 'dependency_met') {
+    const failed_dependencies = without(state.failed_dependencies);
+    const next = { ...state, unmet: without(state.unmet), failed_dependencies };
+    return state.status === 'skipped' && isHeldBack(next) ? next : comeBack(next, at_ms);
+  }
+  const failed_dependencies = [...state.failed_dependencies, parent];
+  if (state.on_dependency_failure !== 'run') return { ...state, failed_dependencies };
+  return waitOrGo({ ...state, unmet: without(state.unmet), failed_dependencies }, at_ms);
 }
 
 function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
@@ -166,9 +199,19 @@ function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
       return { ...ended, status: 'cancelled', error_message: error_message as string | undefined };
     case 'task_dead_lettered':
       return { ...ended, status: 'dead', error_message: error_message as string | undefined };
+    case 'task_skipped': {
+      const failed_dependencies = [...state.failed_dependencies, event.data.task_id as string];
+      return { ...ended, status: 'skipped', failed_dependencies, error_message: error_message as string };
+    }
     default:
       throw new Error(`unknown event of a task: ${event.type}`);
   }
+}
+
+/** Its end, if it had one, is undone; dependents that have not heard of it wait on. */
+function comeBack(state: TaskState, at_ms: number): TaskState {
+  const open = { ...state, releasing: false, ended_at_ms: undefined, error_message: undefined };
+  return waitOrGo(open, at_ms);
 }
 
 function waitOrGo(state: TaskState, at_ms: number): TaskState {

@@ -110,7 +110,7 @@ function describeIssue(issue: z.core.$ZodIssue | undefined, accepted: readonly s
     const known = place.length === 0 ? `one of ${accepted.join(', ')}` : 'only the fields in the description';
     return invalid([...place, issue.keys[0] ?? ''].join('.'), known, 'unknown field; ');
   }
-  return invalid(place.join('.') || 'input', issue.message.replace(/^Invalid input: expected /, ''));
+  return invalid(place.join('.') || 'input', issue.message.replace(/^Invalid (input|option): expected /, ''));
 }
 
 function invalid(field: string, expected: string, prefix = '') {

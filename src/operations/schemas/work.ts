@@ -20,6 +20,12 @@ const task = {
     .max(limits.task_files_max)
     .default([])
     .describe('Files the task will change; it is not handed out while another agent has one locked.'),
+  on_dependency_failure: z
+    .enum(['block', 'skip', 'run'])
+    .describe(
+      'If a dependency fails, is cancelled, dead or skipped: block (default; wait until it is retried), skip (end as skipped) or run (anyway). If it already has: block is refused.',
+    )
+    .optional(),
   not_before: z.iso
     .datetime({ offset: true })
     .describe('ISO time before which it is not handed out.')

@@ -59,6 +59,8 @@ export const MIGRATIONS: readonly string[] = [
     body ->> 'duration_ms' AS duration_ms, body -> 'events' AS events FROM log;
   `,
   `
+  -- From here on tasks may skip or run when a dependency fails; a process that does not know that must not write.
+
   -- Who commits for the others at present (seat/). Not state of the product: it is in no log and in no replay.
   CREATE TABLE seat (
     one INTEGER PRIMARY KEY CHECK (one = 1),

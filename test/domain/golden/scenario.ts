@@ -61,6 +61,8 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
     await ask(anna, 'get_work', { task_types: ['none'] });
     now_ms += MINUTE_MS;
   }
+  await submit({ depends_on: [late], on_dependency_failure: 'skip' });
+  await submit({ depends_on: [late], on_dependency_failure: 'run' });
   await ask(anna, 'cancel_work', { task_id: late, reason: 'no longer needed' });
   if ((await ask(anna, 'show_work', { task_id: fragile })).status !== 'dead')
     throw new Error('the story went wrong');
