@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Coxswain, open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
 import { testDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 /** A store of its own for one test: opened as often as wanted, gone afterwards. */
 export interface Fixture {
@@ -33,6 +37,35 @@ export const sqlite: Engine = {
   async fresh() {
     const folder = await mkdtemp(join(tmpdir(), 'cox-conformance-'));
     return fixture(`sqlite:${join(folder, 'cox.db')}`, () => rm(folder, { recursive: true, force: true }));
+  },
+};
+
+const SITTER = fileURLToPath(new URL('sitter.ts', import.meta.url));
+
+/** SQLite again, with every decision of the suite made by a neighbour that sits. */
+export const followers: Engine = {
+  name: 'sqlite behind a seat',
+  async fresh() {
+    const { url, drop } = await sqlite.fresh();
+    if (url === undefined) throw new Error('no url');
+    const sitter = spawn(process.execPath, [SITTER, url], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(sitter.stdout, 'data'); // "sits"
+    const opened: Coxswain[] = [];
+    return {
+      url,
+      async open() {
+        const coxswain = await open({ store: url, sits: true });
+        opened.push(coxswain);
+        await until(async () => String((await coxswain.store.describe()).commits).startsWith('through'));
+        return coxswain;
+      },
+      async drop() {
+        for (const coxswain of opened) await coxswain.close();
+        sitter.stdin.end();
+        await once(sitter, 'exit');
+        await drop();
+      },
+    };
   },
 };
 

@@ -10,10 +10,18 @@ import type { Scene } from './suite.ts';
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Starts one process per agent, lets them all go at the same moment, and answers what each printed last. */
-async function race<T>(url: string, agents: readonly string[], role: string, count: number): Promise<T[]> {
+async function race<T>(
+  { engine, url }: { engine: string; url: string },
+  agents: readonly string[],
+  role: string,
+  count: number,
+): Promise<T[]> {
+  // Processes that may sit do so by themselves; otherwise each commits for itself.
+  const env = { ...process.env, COX_SEAT: engine.includes('seat') ? '' : 'off' };
   const workers = agents.map((agent_id) => {
     const child = spawn(process.execPath, [WORKER, url, agent_id, role, String(count)], {
       stdio: ['pipe', 'pipe', 'inherit'],
+      env,
     });
     return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   });
@@ -37,10 +45,10 @@ const EIGHT = Array.from({ length: 8 }, (_, n) => `process-${n}`);
 
 export function processCases(scene: Scene): void {
   const at = scene.engine;
-  const url = () => scene.fixture().url as string;
+  const place = () => ({ engine: at, url: scene.fixture().url as string });
 
   test(`[LOCK-5] ${at}: eight processes race for forty paths: each path has exactly one winner`, async () => {
-    const won = await race<string[]>(url(), EIGHT, 'locks', 40);
+    const won = await race<string[]>(place(), EIGHT, 'locks', 40);
     assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
   });
 
@@ -55,12 +63,12 @@ export function processCases(scene: Scene): void {
       const answer = await call('submit_work_batch', { tasks });
       ids.push(...(answer.tasks as { task_id: string }[]).map(({ task_id }) => task_id));
     }
-    const done = await race<string[]>(url(), EIGHT, 'tasks', 0);
+    const done = await race<string[]>(place(), EIGHT, 'tasks', 0);
     assert.deepEqual(done.flat().sort(), ids.sort());
   });
 
   test(`[STORE-1] ${at}: two processes that each read what the other writes never both succeed`, async () => {
-    const [even = [], odd = []] = await race<number[]>(url(), ['even', 'odd'], 'skew', 400);
+    const [even = [], odd = []] = await race<number[]>(place(), ['even', 'odd'], 'skew', 400);
     assert.deepEqual(
       even.filter((n) => odd.includes(n)),
       [],
@@ -73,7 +81,12 @@ export function startCases(engine: Engine): void {
   test(`[STORE-1] ${engine.name}: eight processes open a store that does not exist yet`, async () => {
     const fixture = await engine.fresh();
     try {
-      const answers = await race<boolean>(fixture.url as string, EIGHT, 'open', 0);
+      const answers = await race<boolean>(
+        { engine: engine.name, url: fixture.url as string },
+        EIGHT,
+        'open',
+        0,
+      );
       assert.deepEqual(
         answers,
         EIGHT.map(() => true),

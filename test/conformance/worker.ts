@@ -10,7 +10,7 @@ const [url = '', agent_id = '', role = '', count = '0'] = process.argv.slice(2);
 
 const roles: Record<string, () => Promise<unknown>> = {
   async locks() {
-    const client = await connect({ store: url, agent_id });
+    const client = await connect({ store: url, agent_id, sits: true });
     await start();
     const won: string[] = [];
     for (let n = 0; n < Number(count); n += 1) {
@@ -21,7 +21,7 @@ const roles: Record<string, () => Promise<unknown>> = {
     return won;
   },
   async tasks() {
-    const client = await connect({ store: url, agent_id });
+    const client = await connect({ store: url, agent_id, sits: true });
     await start();
     const done: string[] = [];
     for (;;) {
@@ -47,7 +47,7 @@ const roles: Record<string, () => Promise<unknown>> = {
   },
   async open() {
     await start();
-    const client = await connect({ store: url, agent_id });
+    const client = await connect({ store: url, agent_id, sits: true });
     const answer = await client.call('acquire_lock', { file_path: `opened/${agent_id}.ts` });
     await client.close();
     return answer.success;

@@ -28,6 +28,7 @@ const LINES_BEFORE_KILL = 60;
 
 const STORES: Record<string, (folder: string) => Promise<{ url: string; drop(): Promise<void> }>> = {
   SQLite: async (folder) => ({ url: `sqlite:${join(folder, 'cox.db')}`, drop: async () => {} }),
+  'SQLite with a seat': async (folder) => ({ url: `sqlite:${join(folder, 'cox.db')}`, drop: async () => {} }),
   PostgreSQL: testDatabase,
 };
 
@@ -76,12 +77,13 @@ class Worker {
 }
 
 /** Real processes against one store; one is killed and comes back as the same agent in a new process. */
-async function race(store: string, cwd: string): Promise<Map<string, string[]>> {
+async function race(store: string, cwd: string, sits: boolean): Promise<Map<string, string[]>> {
   const duration_ms = SECONDS * 1000;
   const assignment = (index: number, seed: number) => ({
     store,
     cwd,
     agent_id: `agent${index}`,
+    sits,
     seed,
     duration_ms,
   });
@@ -129,7 +131,7 @@ for (const [name, openStore] of Object.entries(STORES)) {
     const folder = await mkdtemp(join(await realpath(tmpdir()), 'cox-linear-'));
     const { url, drop } = await openStore(folder);
     try {
-      const lines = await race(url, folder);
+      const lines = await race(url, folder, name.includes('seat'));
       const locks = merge<LockCall, LockAnswer>(lines, 'lock/');
       const queues = merge<QueueCall, QueueAnswer>(lines, 'queue/');
       const calls = { locks: judge(lockModel, locks), queues: judge(queueModel, queues) };

@@ -10,6 +10,7 @@ export interface Assignment {
   readonly store: string;
   readonly cwd: string;
   readonly agent_id: string;
+  readonly sits: boolean;
   readonly seed: number;
   readonly duration_ms: number;
 }

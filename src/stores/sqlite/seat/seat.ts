@@ -93,6 +93,7 @@ export class Seat {
 
   #shun(token: number): void {
     this.#shunned = { token, until_ms: this.#context.clock.elapsed_ms() + SHUNNED_MS };
+    setTimeout(() => this.consider(), SHUNNED_MS + 1).unref();
   }
 
   #follow(follower: Follower, row: SeatRow): void {

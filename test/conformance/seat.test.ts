@@ -1,0 +1,4 @@
+import { followers } from './engine.ts';
+import { conformance } from './suite.ts';
+
+conformance(followers);
