@@ -9,6 +9,7 @@ export interface Plant {
 }
 
 const domain = (name: string) => `test/domain/${name}.test.ts`;
+const stores = (name: string) => `test/stores/${name}.test.ts`;
 const conformance = (name: string) => `test/conformance/${name}.test.ts`;
 
 const lease: Plant[] = [
@@ -53,6 +54,44 @@ const lease: Plant[] = [
     from: 'return commit([event], answer, current.lease.expires_at_ms);',
     to: 'return commit([event], answer);',
     tests: [domain('locks')],
+  },
+];
+
+const seat: Plant[] = [
+  {
+    name: 'a follower that got no answer does not look whether it was done',
+    file: 'src/stores/sqlite/store.ts',
+    from: 'this.#direct(request, decision, outcome.after)',
+    to: 'this.#direct(request, decision)',
+    tests: [stores('seat')],
+  },
+  {
+    name: 'a woken seat commits what its caller has given up',
+    file: 'src/stores/sqlite/seat/server.ts',
+    from: 'if (machineTime_ms() >= not_after_ms) return',
+    to: 'if (not_after_ms < 0) return',
+    tests: [stores('seat')],
+  },
+  {
+    name: 'a seat serves another version',
+    file: 'src/stores/sqlite/seat/server.ts',
+    from: 'if (theirs !== build()) return',
+    to: "if (theirs === '') return",
+    tests: [stores('seat')],
+  },
+  {
+    name: 'whoever can not reach the seat takes it',
+    file: 'src/stores/sqlite/seat/seat.ts',
+    from: 'if (row.expires_at_ms <= clock.now_ms()) await this.#sit(row);',
+    to: 'await this.#sit(row);',
+    tests: [stores('seat')],
+  },
+  {
+    name: 'the agent that sits stops without giving the seat up',
+    file: 'src/stores/sqlite/seat/seat.ts',
+    from: 'void this.leave().finally(',
+    to: 'void Promise.resolve().finally(',
+    tests: [stores('seat')],
   },
 ];
 
@@ -285,4 +324,4 @@ const postgres: Plant[] = [
   },
 ];
 
-export const plants: readonly Plant[] = [...lease, ...queue, ...memory, ...sqlite, ...postgres];
+export const plants: readonly Plant[] = [...lease, ...queue, ...memory, ...sqlite, ...seat, ...postgres];
