@@ -6,6 +6,7 @@ import { lockCases } from './locks.ts';
 import { processCases, startCases } from './processes.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
+import { watchCases } from './watch.ts';
 
 /** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
 export interface Scene {
@@ -17,7 +18,13 @@ export interface Scene {
 
 /** The one entry: every store passes all of it. */
 export function conformance(engine: Engine): void {
-  const groups = { locks: lockCases, queue: queueCases, ledger: ledgerCases, races: raceCases };
+  const groups = {
+    locks: lockCases,
+    queue: queueCases,
+    ledger: ledgerCases,
+    watch: watchCases,
+    races: raceCases,
+  };
   for (const [name, cases] of Object.entries(groups)) {
     describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
   }

@@ -9,13 +9,14 @@ import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposa
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
+import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 
 interface OpenedFile {
   readonly path: string;
   readonly database: DatabaseSync;
   readonly writer: Writer;
-  readonly watchers: Set<() => void>;
+  readonly watch: Watch;
   users: number;
 }
 
@@ -41,11 +42,7 @@ export async function openSqlite(path: string, context: StoreContext): Promise<S
 async function openOnce(path: string, context: StoreContext): Promise<OpenedFile> {
   const database = await openFile(path, context.clock);
   const writer = new Writer(database, path, context.clock, context.random);
-  const watchers = new Set<() => void>();
-  writer.onCommit = () => {
-    for (const wake of [...watchers]) wake();
-  };
-  return { path, database, writer, watchers, users: 0 };
+  return { path, database, writer, watch: new Watch(path, writer, context.clock), users: 0 };
 }
 
 function realName(path: string): string {
@@ -56,14 +53,13 @@ function realName(path: string): string {
   }
 }
 
-const WATCH_EVERY_MS = 100;
 const READ_PAGE = 1000;
 const RECOVERY_MS_MAX = 2000;
 
 class SqliteStore implements Store {
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(file: OpenedFile, context: StoreContext) {
     this.#file = file;
@@ -185,32 +181,13 @@ class SqliteStore implements Store {
     });
   }
 
-  async *watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
-    const { watchers, writer } = this.#file;
-    let version = writer.statements.dataVersion();
-    let own = false;
-    const wake = () => {
-      own = true;
-    };
-    watchers.add(wake);
-    try {
-      while (!signal.aborted && !this.#closed) {
-        const current = writer.statements.dataVersion();
-        if (own || current !== version) {
-          own = false;
-          version = current;
-          yield;
-        }
-        await this.#context.clock.sleep(WATCH_EVERY_MS, signal).catch(() => {});
-      }
-    } finally {
-      watchers.delete(wake);
-    }
+  watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
+    return this.#file.watch.watch([signal, this.#closing.signal]);
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
     this.#file.users -= 1;
     if (this.#file.users > 0) return;
     opened.delete(this.#file.path);
