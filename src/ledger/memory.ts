@@ -33,6 +33,7 @@ export class MemoryStore implements Store, OptimisticEngine {
   readonly #watchers = new Set<() => void>();
   readonly #context: StoreContext;
   readonly #options: MemoryOptions;
+  #closed = false;
 
   constructor(context: StoreContext, options: MemoryOptions = {}) {
     this.#context = context;
@@ -112,18 +113,16 @@ export class MemoryStore implements Store, OptimisticEngine {
     return { entries, safe: this.#log.length };
   }
 
-  async *watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
-    while (!signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          this.#watchers.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#watchers.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
-      if (!signal.aborted) yield;
+  watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
+    return this.#hints(signal, this.#log.length);
+  }
+
+  async *#hints(signal: AbortSignal, first: number): AsyncIterable<void> {
+    for (let seen = first; ; ) {
+      while (seen === this.#log.length && !signal.aborted && !this.#closed) await this.#woken(signal);
+      if (signal.aborted || this.#closed) return;
+      seen = this.#log.length;
+      yield;
     }
   }
 
@@ -131,7 +130,20 @@ export class MemoryStore implements Store, OptimisticEngine {
     return { engine: 'memory' };
   }
 
+  async #woken(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        this.#watchers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#watchers.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
   async close(): Promise<void> {
+    this.#closed = true;
     for (const wake of [...this.#watchers]) wake();
   }
 

@@ -28,7 +28,10 @@ export interface Store {
   note(row: Unplaced): void;
   /** The log after a position, in order and without gaps that could still fill; `safe` is how far that is certain. */
   read(project: string, after: number, limit: number): Promise<{ entries: LogEntry[]; safe: number }>;
-  /** Yields when the log may have grown. A hint: `read` is the truth. */
+  /**
+   * Yields when the log may have grown. A hint: `read` is the truth. What is committed after the call is not missed,
+   * also when the caller is busy with the hint before. Ends when the signal says so or the store is closed.
+   */
   watch(project: string, signal: AbortSignal): AsyncIterable<void>;
   /** For people who look: which engine, and what is special about it now. */
   describe(): Promise<JsonObject>;

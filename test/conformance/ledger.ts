@@ -145,24 +145,4 @@ export function ledgerCases(scene: Scene): void {
       'completed',
     );
   });
-
-  test(`[STORE-1] ${at}: watch wakes when the log grows`, async () => {
-    const { store, project } = scene.coxswain();
-    const stop = new AbortController();
-    const woken = (async () => {
-      for await (const _ of store.watch(project, stop.signal)) return true;
-      return false;
-    })();
-    const call = scene.agent('watcher');
-    let awake = false;
-    woken.then(() => {
-      awake = true;
-    });
-    await until(async () => {
-      await call('acquire_lock', { file_path: 'watched.ts' });
-      return awake;
-    });
-    stop.abort();
-    assert.equal(await woken, true);
-  });
 }

@@ -7,6 +7,7 @@ import { lockCases } from './locks.ts';
 import { processCases, startCases } from './processes.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
+import { watchCases } from './watch.ts';
 
 /** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
 export interface Scene {
@@ -23,6 +24,7 @@ export function conformance(engine: Engine): void {
     queue: queueCases,
     dependencies: dependencyCases,
     ledger: ledgerCases,
+    watch: watchCases,
     races: raceCases,
   };
   for (const [name, cases] of Object.entries(groups)) {

@@ -19,7 +19,7 @@ interface Watcher {
 
 /**
  * Tells watchers that the log may have grown: in this process at once, in others by NOTIFY, sent outside the commits and
- * at most every 50 ms. A hint may be lost, so a watching process also looks once a second.
+ * at most every 50 ms. A hint may be lost, so a watching process also looks once a second, however many watch in it.
  */
 export class Watch {
   readonly #database: Database;
@@ -28,7 +28,10 @@ export class Watch {
   #hintTimer: NodeJS.Timeout | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #listener: pg.Client | undefined;
+  #listening = false;
+  #waiting = 0;
   #position = -1;
+  #moved = false;
   #closed = false;
 
   constructor(database: Database) {
@@ -54,25 +57,28 @@ export class Watch {
   }
 
   async *watch(project: string, signal: AbortSignal): AsyncIterable<void> {
-    const watcher: Watcher = { project, stale: false, wake: ignore };
-    const abort = () => watcher.wake();
-    signal.addEventListener('abort', abort);
+    if (signal.aborted || this.#closed) return;
+    // Whoever comes when the listening has begun may have missed something between its last read and now.
+    const watcher: Watcher = { project, stale: this.#listening, wake: ignore };
+    const leave = () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.#stop();
+      watcher.wake();
+    };
+    signal.addEventListener('abort', leave);
     this.#watchers.add(watcher);
     this.#start();
     try {
-      while (!signal.aborted && !this.#closed) {
-        if (!watcher.stale)
-          await new Promise<void>((resolve) => {
-            watcher.wake = resolve;
-          });
+      for (;;) {
+        if (!watcher.stale) await this.#news(watcher);
         if (signal.aborted || this.#closed) return;
         watcher.stale = false;
         yield;
+        if (signal.aborted || this.#closed) return;
       }
     } finally {
-      signal.removeEventListener('abort', abort);
-      this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) this.#stop();
+      signal.removeEventListener('abort', leave);
+      leave();
     }
   }
 
@@ -81,6 +87,17 @@ export class Watch {
     clearTimeout(this.#hintTimer);
     this.#stop();
     for (const watcher of this.#watchers) watcher.wake();
+  }
+
+  /** The process stays for somebody who waits, not for a watcher that nobody asks any more. */
+  async #news(watcher: Watcher): Promise<void> {
+    this.#waiting += 1;
+    this.#pollTimer?.ref();
+    await new Promise<void>((resolve) => {
+      watcher.wake = resolve;
+    });
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#pollTimer?.unref();
   }
 
   #wake(project: string | undefined): void {
@@ -92,15 +109,18 @@ export class Watch {
   }
 
   #start(): void {
-    this.#pollTimer ??= setInterval(() => void this.#poll(), POLL_MS);
+    this.#pollTimer ??= setInterval(() => void this.#poll(), POLL_MS).unref();
     void this.#listen();
   }
 
   #stop(): void {
     clearInterval(this.#pollTimer);
     this.#pollTimer = undefined;
-    this.#listener?.end().catch(ignore);
+    const listener = this.#listener;
+    // First, so that its end is not taken for a break.
     this.#listener = undefined;
+    this.#listening = false;
+    listener?.end().catch(ignore);
   }
 
   async #poll(): Promise<void> {
@@ -109,17 +129,24 @@ export class Watch {
     const position = await this.#database
       .call<number>(LAST_POSITION, () => [], deadline_ms)
       .catch(() => this.#position);
-    if (position !== this.#position && this.#position >= 0) this.#wake(undefined);
+    const moved = position !== this.#position && this.#position >= 0;
+    // A position is given out before its commit: who reads at once may come too early, so they are woken once more.
+    if (moved || this.#moved) this.#wake(undefined);
+    this.#moved = moved;
     this.#position = position;
   }
 
-  /** A connection of its own; when it breaks, the next poll makes a new one. */
+  /** A connection of its own; when it breaks a new one is made at once, or if that fails, by the next poll. */
   async #listen(): Promise<void> {
     if (this.#listener !== undefined) return;
     const client = this.#database.createClient();
     this.#listener = client;
     const gone = () => {
-      if (this.#listener === client) this.#listener = undefined;
+      if (this.#listener !== client) return;
+      const broken = this.#listening;
+      this.#listener = undefined;
+      this.#listening = false;
+      if (broken) void this.#listen();
     };
     client.on('end', gone);
     client.on('error', gone);
@@ -127,6 +154,10 @@ export class Watch {
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
+      if (this.#listener !== client) throw new Error('nobody watches any more');
+      // The poll holds the process for those who wait. (@types/pg does not know it.)
+      (client as pg.Client & { unref(): void }).unref();
+      this.#listening = true;
       // What came before the LISTEN was heard by nobody.
       this.#wake(undefined);
     } catch {

@@ -89,13 +89,14 @@ function setUp(database: DatabaseSync): void {
   checkEpoch(epochOf(database));
 }
 
+/** In one statement: between two, another process may have made the file a store. */
 function checkOwner(database: DatabaseSync): void {
-  const { application_id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
-  if (application_id === APPLICATION_ID) return;
-  const { objects } = database.prepare('SELECT count(*) AS objects FROM sqlite_schema').get() as {
-    objects: number;
-  };
-  if (application_id !== 0 || objects > 0)
+  const { application_id, objects } = database
+    .prepare(
+      'SELECT application_id, (SELECT count(*) FROM sqlite_schema) AS objects FROM pragma_application_id',
+    )
+    .get() as { application_id: number; objects: number };
+  if (application_id !== APPLICATION_ID && (application_id !== 0 || objects > 0))
     throw new StoreFailure('store_unsupported', 'This file belongs to another program; it is left as it is.');
 }
 

@@ -12,13 +12,14 @@ import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
 import { Follower } from './seat/follower.ts';
 import { Seat } from './seat/seat.ts';
+import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 
 interface OpenedFile {
   readonly path: string;
   readonly database: DatabaseSync;
   readonly writer: Writer;
-  readonly watchers: Set<() => void>;
+  readonly watch: Watch;
   /** Only in processes that live long enough to sit or to follow. */
   seat: Seat | undefined;
   users: number;
@@ -47,11 +48,7 @@ export async function openSqlite(path: string, context: StoreContext): Promise<S
 async function openOnce(path: string, context: StoreContext): Promise<OpenedFile> {
   const database = await openFile(path, context.clock);
   const writer = new Writer(database, path, context.clock, context.random);
-  const watchers = new Set<() => void>();
-  writer.onCommit = () => {
-    for (const wake of [...watchers]) wake();
-  };
-  return { path, database, writer, watchers, seat: undefined, users: 0 };
+  return { path, database, writer, watch: new Watch(path, writer, context.clock), seat: undefined, users: 0 };
 }
 
 function realName(path: string): string {
@@ -62,14 +59,13 @@ function realName(path: string): string {
   }
 }
 
-const WATCH_EVERY_MS = 100;
 const READ_PAGE = 1000;
 const RECOVERY_MS_MAX = 2000;
 
 class SqliteStore implements Store {
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(file: OpenedFile, context: StoreContext) {
     this.#file = file;
@@ -184,27 +180,8 @@ class SqliteStore implements Store {
     });
   }
 
-  async *watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
-    const { watchers, writer } = this.#file;
-    let version = writer.statements.dataVersion();
-    let own = false;
-    const wake = () => {
-      own = true;
-    };
-    watchers.add(wake);
-    try {
-      while (!signal.aborted && !this.#closed) {
-        const current = writer.statements.dataVersion();
-        if (own || current !== version) {
-          own = false;
-          version = current;
-          yield;
-        }
-        await this.#context.clock.sleep(WATCH_EVERY_MS, signal).catch(() => {});
-      }
-    } finally {
-      watchers.delete(wake);
-    }
+  watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
+    return this.#file.watch.watch([signal, this.#closing.signal]);
   }
 
   async describe(): Promise<JsonObject> {
@@ -217,8 +194,8 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
     this.#file.users -= 1;
     if (this.#file.users > 0) return;
     opened.delete(this.#file.path);
