@@ -30,7 +30,7 @@ function lock(store: Store, agent_id: string, path: string) {
   return store.run(asked, acquireLock({ path, caller: asked.actor, ttl_ms: 600_000, reason: undefined }));
 }
 
-function submit(store: Store, operation_id = ids.uuid()) {
+function submit(store: Store, named: { operation_id?: string; input_digest?: string } = {}) {
   const id = ids.uuid();
   const task = {
     id,
@@ -42,7 +42,7 @@ function submit(store: Store, operation_id = ids.uuid()) {
     depends_on: [],
     max_attempts: 3,
   };
-  return store.run(request('ann', 'submit_work', { operation_id }), submitWork([task], 'ann'));
+  return store.run(request('ann', 'submit_work', named), submitWork([task], 'ann'));
 }
 
 /** Every kind of call, each refused in time. */
@@ -208,8 +208,17 @@ test('[STORE-3] postgres: the answer to a commit is lost: asked again under its 
     await submit(store);
     for (let round = 0; round < 10; round += 1) {
       const operation_id = `lost-${round}`;
+      // Every other one has an id that nobody named, so no entry is kept for it; every third is a take.
+      const asked = { operation_id, input_digest: round % 2 === 0 ? '' : 'digest' };
+      const wanted = { task_types: undefined, count: 1, lease_ms: 60_000, settled: false };
       proxy.cutNextAnswer();
-      const outcome = await submit(store, operation_id);
+      const outcome =
+        round % 3 === 0
+          ? await store.take(
+              request('ann', 'get_work', asked),
+              getWork({ ...wanted, caller: request('ann', 'get_work').actor }),
+            )
+          : await submit(store, asked);
       assert.ok(outcome.status === 'committed');
       assert.equal(outcome.repeated, true, 'the second try found the first');
       const rows = await ask(url, 'SELECT position FROM coxswain.log WHERE operation_id = $1', [

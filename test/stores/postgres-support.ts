@@ -21,7 +21,7 @@ export function request(agent_id: string, operation: string, more: Partial<Reque
     operation,
     parameters: {},
     operation_id: ids.uuid(),
-    input_digest: '',
+    input_digest: 'digest',
     started_ms: systemClock.elapsed_ms(),
     ...more,
   };

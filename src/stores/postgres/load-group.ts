@@ -42,7 +42,8 @@ export function loadValues(jobs: readonly LoadJob[]): unknown[] {
   for (const [index, { project, needs, request }] of jobs.entries()) {
     for (const { kind, id } of needs.keys ?? []) keys.push({ i: keys.length, p: project, k: kind, d: id });
     for (const range of needs.ranges ?? []) ranges.push({ i: ranges.length, p: project, ...bounds(range) });
-    if (request !== undefined)
+    // An id of our own making has not been used before.
+    if (request !== undefined && request.input_digest !== '')
       operations.push({ i: index, p: project, a: request.actor.agent_id, o: request.operation_id });
   }
   return [keys, ranges, operations].map((list) => (list.length === 0 ? null : JSON.stringify(list)));

@@ -11,6 +11,9 @@ const MIGRATION_LOCK = 0x636f7873;
 /** Many processes may start at once, and each waits for the one that migrates. */
 const MIGRATION_MS_MAX = 60_000;
 
+const STATE = `SELECT coxswain.now_ms() AS now,
+  coalesce(pg_sequence_last_value('coxswain.log_position'::regclass), 0) AS position`;
+
 interface Migration {
   readonly number: number;
   readonly file: string;
@@ -21,8 +24,11 @@ interface Meta {
   readonly epoch: number;
 }
 
-/** Brings the schema up to ours; an empty database gets all of it. Does nothing, and needs no rights, when it is there. */
-export async function migrate(database: Database): Promise<void> {
+/**
+ * Brings the schema up to ours; an empty database gets all of it. Does nothing, and needs no rights, when it is there.
+ * Answers the last position given out.
+ */
+export async function migrate(database: Database): Promise<number> {
   const migrations = await listMigrations();
   const newest = migrations.at(-1)?.number ?? 0;
   const client = database.createClient();
@@ -30,8 +36,9 @@ export async function migrate(database: Database): Promise<void> {
     await client.connect();
     let meta = await readMeta(client);
     while (meta.migration < newest) meta = await migrateOnce(client, migrations);
-    const now = await ask<{ now: string }>(client, 'SELECT coxswain.now_ms() AS now', STEP_MS_MAX);
-    database.learnTime(Number(now?.now));
+    const state = await ask<{ now: string; position: string }>(client, STATE, STEP_MS_MAX);
+    database.learnTime(Number(state?.now));
+    return Number(state?.position);
   } catch (error) {
     throw failure(error);
   } finally {

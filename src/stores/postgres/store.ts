@@ -58,8 +58,8 @@ const TAKES_MAX = 3;
 export async function openPostgres(url: string, context: StoreContext): Promise<Store> {
   const { config, connections_max } = parseUrl(url);
   const database = new Database(config, connections_max, context.clock);
-  await migrate(database);
-  return new PostgresStore(database, context, connections_max);
+  const position = await migrate(database);
+  return new PostgresStore(database, context, connections_max, position);
 }
 
 class PostgresStore implements Store, OptimisticEngine {
@@ -69,11 +69,14 @@ class PostgresStore implements Store, OptimisticEngine {
   readonly #loads: Lane<LoadJob, LoadResult>;
   readonly #notes: Notes;
   readonly #recent = new Recent();
+  /** The end of the log as far as this process has heard. */
+  #position: number;
   readonly #watch: Watch;
   readonly #pruneTimer: NodeJS.Timeout;
 
-  constructor(database: Database, context: StoreContext, connections_max: number) {
+  constructor(database: Database, context: StoreContext, connections_max: number, position: number) {
     this.#database = database;
+    this.#position = position;
     this.#context = context;
     this.#watch = new Watch(database);
     this.#notes = new Notes(database, (projects) => this.#watch.grown(projects));
@@ -205,17 +208,22 @@ class PostgresStore implements Store, OptimisticEngine {
     // Not beside a job that failed before: whatever spoiled its group may have been one of these.
     const notes = group[0]?.tries === 0 ? this.#notes.take(NOTES_PER_GROUP) : [];
     let riding = notes.map((row) => JSON.stringify(row));
+    const known = this.#position;
+    let resent_after: number | undefined;
     const values = () => {
       const until_ms = (index: number) => this.#until_ms(group[index]?.deadline_ms ?? 0);
-      const all = groupValues(jobs, until_ms, riding);
+      const all = groupValues(jobs, until_ms, riding, resent_after);
       // Only the first try carries notes: they have no operation id by which a second would be recognised.
       riding = [];
+      resent_after = known;
       return all;
     };
     try {
       const answer = await this.#database.call<GroupAnswer>(COMMIT, values, latest(group));
       this.#database.learnTime(answer.now);
       const results = groupResults(jobs, answer);
+      for (const result of results)
+        if (result.status === 'committed') this.#position = Math.max(this.#position, result.position);
       this.#watch.grown(
         new Set(jobs.flatMap(({ project }, i) => (results[i]?.status === 'committed' ? [project] : []))),
       );

@@ -98,7 +98,8 @@ export function takeJob(request: Request, args: JsonObject, row: Unplaced): Writ
 }
 
 function itemOf({ project, actor, operation_id, input_digest }: Request): string {
-  return `"p":${encode(project)},"a":${encode(actor.agent_id)},"o":${encode(operation_id)},"g":${encode(input_digest)}`;
+  const named = input_digest === '' ? '' : ',"m":true';
+  return `"p":${encode(project)},"a":${encode(actor.agent_id)},"o":${encode(operation_id)},"g":${encode(input_digest)}${named}`;
 }
 
 function encodeWrite({ kind, version, expected, state, keys }: RecordWrite): string {
@@ -124,12 +125,15 @@ export function groupValues(
   jobs: readonly WriteJob[],
   until_ms: (index: number) => number,
   notes: readonly string[],
+  /** Sent before, to a server that did not answer; the log was known up to here then. */
+  resent_after: number | undefined,
 ): unknown[] {
   const numbered = (pick: (job: WriteJob) => readonly string[]) =>
     list(jobs.flatMap((job, index) => pick(job).map((piece) => `{"i":${index},${piece}`)));
   const limit = (job: WriteJob, index: number) =>
     Math.min(job.not_after_ms ?? Number.POSITIVE_INFINITY, until_ms(index));
-  const items = jobs.map((job, index) => `{"i":${index},"n":${limit(job, index)},${job.item}}`);
+  const again = resent_after === undefined ? '' : `"s":${resent_after},`;
+  const items = jobs.map((job, index) => `{"i":${index},"n":${limit(job, index)},${again}${job.item}}`);
   const takes = jobs.flatMap((job, index) =>
     job.take === undefined ? [] : [`{"i":${index},"n":${limit(job, index)},${job.take}`],
   );
@@ -170,11 +174,14 @@ export interface GroupAnswer {
   readonly now: number;
   readonly positions: readonly (number | null)[];
   readonly seen: readonly RawSeen[] | null;
+  /** Committed by the first try of this very call. */
+  readonly resent: readonly RawSeen[] | null;
   readonly takes: readonly RawTake[] | null;
 }
 
 export function groupResults(jobs: readonly WriteJob[], answer: GroupAnswer): WriteResult[] {
-  const seen = new Map(answer.seen?.map((raw) => [raw.i, seenOf(raw)]));
+  const known = [...(answer.resent ?? []), ...(answer.seen ?? [])];
+  const seen = new Map(known.map((raw) => [raw.i, seenOf(raw)]));
   const takes = new Map(answer.takes?.map((raw) => [raw.i, raw]));
   return jobs.map((job, index) => {
     const before = seen.get(index);

@@ -23,6 +23,8 @@ interface Executed {
 }
 
 const BATCH_MAX = 128;
+const GATHERED_SHARE = 0.75;
+const GATHER_MS_MAX = 0.4;
 /** Nobody at all has committed for so long: the one who holds the file is stopped or stuck. */
 const STUCK_MS = 2000;
 /** Others commit, but not we: the wait is not fair enough to help, so say it rather than hang. */
@@ -51,6 +53,7 @@ export class Writer {
   #position = 0;
   #seenVersion: number | undefined;
   #unreported = 0;
+  #lastBatch = 0;
   #closed = false;
   dropped = 0;
   /** Called inside every transaction, just before its commit. */
@@ -117,15 +120,25 @@ export class Writer {
   }
 
   async #pump(flushNotes: boolean): Promise<void> {
-    // After I/O of this turn: requests that arrived together are decided together.
-    await new Promise(setImmediate);
     for (;;) {
+      await this.#gather();
       if (this.#queue.length > 0) await this.#writeBatch();
       else if (flushNotes && this.#notes.length > 0) await this.#writeNotes();
       else break;
     }
     this.#pumping = undefined;
     this.#scheduleNotes();
+  }
+
+  /**
+   * After I/O of this turn: requests that arrived together are decided together. Those who were answered together will
+   * ask again together, a few turns later; whoever calls within this process is not to be served twice meanwhile.
+   */
+  async #gather(): Promise<void> {
+    const expected = this.#lastBatch * GATHERED_SHARE;
+    const started_ms = this.#clock.elapsed_ms();
+    do await new Promise(setImmediate);
+    while (this.#queue.length < expected && this.#clock.elapsed_ms() - started_ms < GATHER_MS_MAX);
   }
 
   async #writeBatch(): Promise<void> {
@@ -144,6 +157,7 @@ export class Writer {
       await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
         // Taken only now: whoever came while we waited for the file rides along.
         batch = take();
+        this.#lastBatch = batch.length;
         this.#appendNotes();
         for (const job of batch) done.push(job.execute());
       });
