@@ -1,8 +1,8 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { EventBody } from './entity.ts';
 
-/** Raised when the meaning of a stored event changes; golden logs of every number are kept and replayed. */
-export const EVENT_SCHEMA = 1;
+/** Raised when stored events change or new ones come; golden logs of every number are kept and replayed. */
+export const EVENT_SCHEMA = 2;
 
 export interface Actor {
   readonly agent_id: string;

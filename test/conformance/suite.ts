@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
+import { areaCases } from './areas.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
 import { ledgerCases } from './ledger.ts';
 import { lockCases } from './locks.ts';
@@ -17,7 +18,13 @@ export interface Scene {
 
 /** The one entry: every store passes all of it. */
 export function conformance(engine: Engine): void {
-  const groups = { locks: lockCases, queue: queueCases, ledger: ledgerCases, races: raceCases };
+  const groups = {
+    locks: lockCases,
+    areas: areaCases,
+    queue: queueCases,
+    ledger: ledgerCases,
+    races: raceCases,
+  };
   for (const [name, cases] of Object.entries(groups)) {
     describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
   }

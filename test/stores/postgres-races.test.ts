@@ -79,7 +79,13 @@ test('[QUEUE-8] postgres: a task and its file: whoever claims after another lock
         lease_ms: 60_000,
         settled: true,
       };
-      const lock = { path, caller: cyd.actor, ttl_ms: 60_000, reason: undefined };
+      const lock = {
+        areas: [{ place: path }],
+        single: true,
+        caller: cyd.actor,
+        ttl_ms: 60_000,
+        reason: undefined,
+      };
       const [claim, locked] = await Promise.all([
         one.take(bob, getWork(wanted)),
         two.run(cyd, acquireLock(lock)),
@@ -104,7 +110,7 @@ async function slowWriter(
 ): Promise<void> {
   const row = logRow(request('slow', 'slow', { project }), {}, [], 1, 1);
   await client.query('BEGIN');
-  await client.query('SELECT coxswain.add_notes(1, $1)', [JSON.stringify([row])]);
+  await client.query('SELECT coxswain.add_notes(2, $1)', [JSON.stringify([row])]);
   await until(passed);
   await client.query(end);
 }
@@ -187,7 +193,13 @@ test('[STORE-1] postgres: commits and takes that cross each other never end in a
             max_attempts: 3,
           }));
           const ask = (operation: string) => request(agent, operation, { project });
-          const lock = { path: `x${round % 4}.ts`, caller: ask('').actor, ttl_ms: 5, reason: undefined };
+          const lock = {
+            areas: [{ place: `x${round % 4}.ts` }],
+            single: true,
+            caller: ask('').actor,
+            ttl_ms: 5,
+            reason: undefined,
+          };
           const wanted = {
             caller: ask('').actor,
             task_types: undefined,

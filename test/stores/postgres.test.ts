@@ -42,7 +42,16 @@ function newTask(task_type: string) {
 
 function lockOf(agent_id: string, path: string) {
   const asked = request(agent_id, 'acquire_lock');
-  return store.run(asked, acquireLock({ path, caller: asked.actor, ttl_ms: 60_000, reason: 'why' }));
+  return store.run(
+    asked,
+    acquireLock({
+      areas: [{ place: path }],
+      single: true,
+      caller: asked.actor,
+      ttl_ms: 60_000,
+      reason: 'why',
+    }),
+  );
 }
 
 function failsWith(code: string) {
@@ -58,7 +67,7 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
   assert.ok(outcomes.every(({ status }) => status === 'committed'));
   await Promise.all(stores.map((each) => each.close()));
   assert.deepEqual(await ask(empty.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 5, epoch: 1 },
+    { migration: 7, epoch: 2 },
   ]);
   await empty.drop();
 });
@@ -68,7 +77,7 @@ test('a raised epoch stops a process that is already running, and one that start
   const running = await openDomain(upgraded.url);
   const asked = request('ann', 'submit_work');
   await running.run(asked, submitWork([newTask('t')], 'ann'));
-  await ask(upgraded.url, 'UPDATE coxswain.meta SET epoch = 2');
+  await ask(upgraded.url, 'UPDATE coxswain.meta SET epoch = 3');
   const late = request('ann', 'submit_work');
   await assert.rejects(running.run(late, submitWork([newTask('t')], 'ann')), failsWith('upgrade_required'));
   const wanted = { caller: late.actor, task_types: undefined, count: 1, lease_ms: 1000, settled: true };
@@ -173,7 +182,16 @@ test('what the database can not store fails alone, not the group it came in', as
 test('[LOCK-8] postgres: an operation id is forgotten after a day, and pruning takes only such rows', async () => {
   const asked = request('ann', 'acquire_lock', { operation_id: 'old', input_digest: 'd' });
   const again = () =>
-    store.run(asked, acquireLock({ path: 'old.ts', caller: asked.actor, ttl_ms: 60_000, reason: undefined }));
+    store.run(
+      asked,
+      acquireLock({
+        areas: [{ place: 'old.ts' }],
+        single: true,
+        caller: asked.actor,
+        ttl_ms: 60_000,
+        reason: undefined,
+      }),
+    );
   const first = await again();
   const repeated = await again();
   assert.ok(first.status === 'committed' && repeated.status === 'committed');

@@ -7,7 +7,7 @@ import { type Proposal, type RecordWrite, stateTooLarge } from '../../ledger/pro
 import type { Job } from './lane.ts';
 
 /** Raised together with `meta.epoch` when older processes must stop writing. */
-export const EPOCH = 1;
+export const EPOCH = 2;
 
 /**
  * A proposal or a take on its way into `coxswain.commit_group`. Everything is JSON text already, made when the caller

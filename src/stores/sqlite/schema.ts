@@ -1,5 +1,5 @@
 /** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
-export const SCHEMA_EPOCH = 1;
+export const SCHEMA_EPOCH = 2;
 
 /** "Cox1": tells our files from other programs' databases. */
 export const APPLICATION_ID = 0x436f7831;
@@ -57,5 +57,10 @@ export const MIGRATIONS: readonly string[] = [
     project, agent_id, body ->> 'agent_type' AS agent_type, body ->> 'session_id' AS session_id,
     body ->> 'sequence' AS sequence, operation, body -> 'parameters' AS parameters, body -> 'result' AS result,
     body ->> 'duration_ms' AS duration_ms, body -> 'events' AS events FROM log;
+  `,
+  // Locks are found by their place: a lock on a folder looks at what is held below it. Who knows only locks on files must
+  // not write any more.
+  `
+  UPDATE records SET sort_key = 'held/' || id WHERE kind = 'lock' AND sort_key >= 'held/' AND sort_key < 'held0';
   `,
 ];
