@@ -2,14 +2,17 @@ import { Grants } from './grants.ts';
 import type { Clock } from './kernel/clock.ts';
 import { digest, type Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
-import { normalisePath } from './kernel/path.ts';
+import { limits } from './kernel/limits.ts';
+import { normaliseArea, normalisePath } from './kernel/path.ts';
 import { isRefusal, refuse, StoreFailure } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
-import type { Decision } from './ledger/decision.ts';
+import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
+import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
 import type { AnyOperation, InputSchema, Step } from './operation.ts';
 import { summarise } from './summarise.ts';
+import { type Hints, storeHints } from './waiting.ts';
 
 export interface CoordinatorContext {
   readonly store: Store;
@@ -17,7 +20,18 @@ export interface CoordinatorContext {
   readonly ids: Ids;
   readonly workspace: Workspace;
   readonly project: string;
+  /** Instead of listening to the store: the simulation decides itself who wakes when. */
+  readonly hints?: (() => Hints) | undefined;
 }
+
+/** What a door adds to one call. */
+export interface CallOptions {
+  /** The caller has gone, or has changed its mind: whatever waits gives up. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onWaiting?: ((why: JsonObject) => void) | undefined;
+}
+
+const NEVER = new AbortController().signal;
 
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
 const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
@@ -46,7 +60,7 @@ export class Connection {
   }
 
   /** The one loop: every operation of every door goes this way. */
-  async perform(operation: AnyOperation, input: unknown): Promise<JsonObject> {
+  async perform(operation: AnyOperation, input: unknown, options: CallOptions = {}): Promise<JsonObject> {
     const { store, clock } = this.#context;
     const started_ms = clock.elapsed_ms();
 
@@ -59,7 +73,7 @@ export class Connection {
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const recorder = { committed: false };
     const answer = parsed.ok
-      ? await this.#handle(operation, parsed.value, request, recorder)
+      ? await this.#handle(operation, parsed.value, this.#step(request, recorder, options))
       : parsed.refusal;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
@@ -70,14 +84,9 @@ export class Connection {
     return answer;
   }
 
-  async #handle(
-    operation: AnyOperation,
-    input: object,
-    request: Request,
-    recorder: { committed: boolean },
-  ): Promise<JsonObject> {
+  async #handle(operation: AnyOperation, input: object, step: Step): Promise<JsonObject> {
     try {
-      return await operation.handle(input, this.#step(request, recorder));
+      return await operation.handle(input, step);
     } catch (error) {
       if (error instanceof StoreFailure) return error.refusal;
       const message = error instanceof Error ? error.message : String(error);
@@ -106,8 +115,9 @@ export class Connection {
     };
   }
 
-  #step(request: Request, recorder: { committed: boolean }): Step {
-    const { store, clock, ids, workspace, project } = this.#context;
+  #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
+    const { store, clock, ids, workspace, project, hints } = this.#context;
+    const signal = options.signal ?? NEVER;
     return {
       caller: this.actor,
       project,
@@ -116,6 +126,10 @@ export class Connection {
       path: (input, field) => {
         const normal = normalisePath(input, workspace);
         return normal.ok ? normal.key : refuse(normal.code, normal.message, { field });
+      },
+      area: (input, field) => {
+        const normal = normaliseArea(input, workspace);
+        return normal.ok ? normal.area : refuse(normal.code, normal.message, { field });
       },
       run: async (decision) => {
         const outcome = await store.run(request, decision);
@@ -128,9 +142,27 @@ export class Connection {
         return outcome;
       },
       now_ms: () => clock.now_ms(),
+      elapsed_ms: () => clock.elapsed_ms(),
+      signal,
+      hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal, matters),
+      consider: (decision) => this.#consider(decision),
+      waiting: (why) => options.onWaiting?.(why),
       find: (needs) => store.find(project, needs),
       chore: (name, decision) => this.#chore(name, decision),
     };
+  }
+
+  async #consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>> {
+    let needs: Needs = decision.needs;
+    for (let round = 0; round <= limits.need_rounds; round += 1) {
+      // All of it anew in each round: one snapshot.
+      const { loaded, now_ms } = await this.#context.store.find(this.#context.project, needs);
+      const verdict = decision.decide(loaded, now_ms);
+      if (verdict.verdict !== 'need') return verdict;
+      const { keys = [], ranges = [] } = verdict.needs;
+      needs = { keys: [...(needs.keys ?? []), ...keys], ranges: [...(needs.ranges ?? []), ...ranges] };
+    }
+    throw new Error(`a decision needed more than ${limits.need_rounds} further rounds`);
   }
 
   #chore<A extends JsonObject>(name: string, decision: Decision<A>) {

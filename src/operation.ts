@@ -1,10 +1,13 @@
 import type { Caller } from './domain/lease.ts';
 import type { Grants } from './grants.ts';
+import type { Area } from './kernel/area.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { Refusal } from './kernel/refusal.ts';
 import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
+import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
+import type { Hints, Matters } from './waiting.ts';
 
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
 export interface Step {
@@ -15,10 +18,22 @@ export interface Step {
   readonly grants: Grants;
   /** The one normal form of a path, or why it has none. */
   path(input: string, field: string): string | Refusal;
+  /** The same for what can be locked: a file, a folder, a pattern. */
+  area(input: string, field: string): Area | Refusal;
   run<A extends JsonObject>(decision: Decision<A>): Promise<Outcome<A>>;
   take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>>;
   /** For bounds on input only; decisions get the store’s time. */
   now_ms(): number;
+  /** Monotonic, for how long a caller waits. */
+  elapsed_ms(): number;
+  /** Aborted when the caller has gone or does not want it any more. */
+  readonly signal: AbortSignal;
+  /** Says when something was committed that can matter. */
+  hints(matters: Matters): Hints;
+  /** What the decision would be now. Commits nothing and leaves no row. */
+  consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>>;
+  /** Tells whoever looks on that the call waits, and why. */
+  waiting(why: JsonObject): void;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
   /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
@@ -46,6 +61,10 @@ export interface Operation<I extends object = object> {
   readonly mutates: boolean;
   /** The CLI's arguments without a flag, in order. */
   readonly positional?: readonly string[];
+  /** The list that takes all arguments when there is more than the one positional one. */
+  readonly several?: string;
+  /** The field that says for how long the call may wait; the CLI then takes Ctrl-C for "not any more". */
+  readonly waits?: string;
   readonly examples: readonly string[];
   /** Offered to an MCP client by default; the list costs every agent context. */
   readonly standard: boolean;

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
-import { releaseLock as release } from './locks/release-lock.ts';
+import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
+import { releaseLock as release, releaseLocks as releaseAll } from './locks/release-lock.ts';
 import {
   cancelWork as cancel,
   reprioritiseWork as reprioritise,
@@ -24,7 +25,11 @@ function command<A extends unknown[]>(name: string, build: (...args: A) => Decis
 }
 
 export const acquireLock = command('acquire_lock', acquire);
+export const awaitLock = command('await_lock', wait);
+export const withdrawLock = command('withdraw_lock', withdraw);
+export const tidyLocks = command('tidy_locks', tidy);
 export const releaseLock = command('release_lock', release);
+export const releaseLocks = command('release_locks', releaseAll);
 export const submitWork = command('submit_work', submit);
 export const completeWork = command('complete_work', complete);
 export const completeWorkBatch = command('complete_work_batch', completeBatch);

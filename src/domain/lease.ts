@@ -1,8 +1,9 @@
 import { type EntityRecord, nextVersion } from '../ledger/entity.ts';
 
 /**
- * An exclusive right with a holder, an expiry and a fencing token. File locks and task claims are leases; this is the
- * one place that says who holds one. They differ in policy only: what expiry does and who may end it.
+ * A right with a holder, an expiry and a fencing token, exclusive unless it is said to be shared. File locks and task
+ * claims are leases; this is the one place that says who holds one. They differ in policy only: what expiry does and who
+ * may end it.
  */
 export interface Lease {
   agent_id: string;
@@ -30,8 +31,21 @@ export type Standing =
   | { readonly standing: 'taken'; readonly lease: Lease };
 
 /** Expiry is decided here, on reading, by the store's time; no sweeper has to have run. */
+export function isOver(lease: Lease, now_ms: number): boolean {
+  return now_ms >= lease.expires_at_ms;
+}
+
+/** Readers stand each other; nobody else does. Whether holder, waiter or newcomer. */
+export function standEachOther(a: Sharing, b: Sharing): boolean {
+  return a.shared === true && b.shared === true;
+}
+
+export interface Sharing {
+  readonly shared?: boolean | undefined;
+}
+
 export function standing(lease: Lease | undefined, caller: Caller, now_ms: number): Standing {
-  if (lease === undefined || now_ms >= lease.expires_at_ms) return { standing: 'free', lapsed: lease };
+  if (lease === undefined || isOver(lease, now_ms)) return { standing: 'free', lapsed: lease };
   if (caller.token !== undefined && caller.token !== lease.token) return { standing: 'superseded', lease };
   return { standing: lease.agent_id === caller.agent_id ? 'mine' : 'taken', lease };
 }

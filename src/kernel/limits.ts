@@ -3,13 +3,13 @@
  * (DynamoDB: 100 items a transaction, 400 KB an item, 1,024 bytes a sort key), so that what works on one store works on all.
  */
 export const limits = {
-  entities_per_commit: 90,
+  entities_per_commit: 96,
   state_bytes_max: 320_000,
   entity_id_bytes_max: 950,
   index_key_bytes_max: 950,
   links_per_record: 50,
   range_rows_max: 1000,
-  need_rounds: 3,
+  need_rounds: 4,
   commit_attempts: 60,
   operation_id_chars_max: 128,
   operation_kept_ms: 24 * 3600 * 1000,
@@ -22,6 +22,16 @@ export const limits = {
   task_lease_minutes_default: 30,
   paths_per_call: 20,
   locks_listed_max: 1000,
+  /** Locks and waiters under one folder that a lock on it looks through. */
+  locks_below_max: 1000,
+  /** Folders with a lock or somebody waiting for one, in all. */
+  lock_folders_max: 300,
+  lock_waiters_max: 100,
+  /** What ran out and is written down beside a grant; the rest in rounds of its own before. */
+  expiries_per_commit: 30,
+  wait_seconds_max: 3600,
+  /** A waiter that says nothing for so long has died, and delays those behind it no longer. */
+  waiter_alive_ms: 6000,
 
   task_description_chars_max: 20_000,
   task_payload_bytes_max: 200_000,
@@ -33,6 +43,8 @@ export const limits = {
   task_delay_ms_max: 366 * 24 * 3600 * 1000,
   json_depth_max: 32,
   candidates_per_take: 32,
+  /** Tasks handed out and the files looked at for them; folders above those files come on top. */
+  entities_per_take: 90,
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,

@@ -1,3 +1,14 @@
+import {
+  type Area,
+  folderPlace,
+  isHome,
+  isLogicalKey,
+  isLogicalLike,
+  isWindowsDrive,
+  ROOT_PLACE,
+  unambiguous,
+} from './area.ts';
+import { hasWildcard } from './glob.ts';
 import type { FileSystem, Tree, Workspace } from './workspace.ts';
 import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
 
@@ -23,16 +34,13 @@ export interface PathRefusal {
 }
 
 export type PathResult = { readonly ok: true; readonly key: string } | PathRefusal;
+export type AreaResult = { readonly ok: true; readonly area: Area } | PathRefusal;
 
 export interface PathOptions {
   /** Where relative paths start; the workspace's root unless given. */
   readonly cwd?: string;
 }
 
-const LOGICAL = /^(?:api|db|event|flag|env|contract|feature):./u;
-const LOGICAL_LIKE = /^\s*(?:api|db|event|flag|env|contract|feature):/u;
-const WINDOWS_DRIVE = /^[A-Za-z]:[\\/]/;
-const HOME = /^~(?:[\\/]|$)/;
 const URI = /^[A-Za-z][\w+.-]*:\/\//;
 // Line separators count: a key is printed on one line of every log and listing.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -55,11 +63,6 @@ function quote(text: string): string {
   return JSON.stringify(shown).replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, escaped);
 }
 
-/** True for `api:users` and its like; false for every key of a file. */
-export function isLogicalKey(key: string): boolean {
-  return LOGICAL.test(key);
-}
-
 /** Is `key` the thing `directoryKey` names, or under it? By whole names: `src` does not contain `src2/a`. */
 export function contains(directoryKey: string, key: string): boolean {
   if (directoryKey === key) return true;
@@ -78,6 +81,57 @@ function withoutPrefix(key: string): string {
  * appears later would send a second pass elsewhere.
  */
 export function normalisePath(input: string, workspace: Workspace, options: PathOptions = {}): PathResult {
+  const unusable = refuseText(input);
+  if (unusable) return unusable;
+  if (isLogicalLike(input)) return logicalKey(input);
+  const place = placeOf(input, workspace, options.cwd);
+  if ('code' in place) return place;
+  return keyInTree(input, place.path, workspace, place.trees);
+}
+
+/**
+ * The same for whatever can be locked: a file, a folder (it ends in a slash, or it is one on this disk) or a pattern, of
+ * which the folders before its first wildcard are followed like any path.
+ */
+export function normaliseArea(input: string, workspace: Workspace, options: PathOptions = {}): AreaResult {
+  const unusable = refuseText(input);
+  if (unusable) return unusable;
+  if (isLogicalLike(input)) {
+    const logical = logicalKey(input);
+    return logical.ok ? { ok: true, area: { place: logical.key } } : logical;
+  }
+  const place = placeOf(input, workspace, options.cwd, true);
+  if ('code' in place) return place;
+  const endsInSlash = /[\\/]$/.test(input);
+  const key = keyInTree(input, place.path, workspace, place.trees);
+  if (!key.ok && (key.code !== 'path_is_root' || (place.rest.length === 0 && !endsInSlash))) return key;
+  const folder = key.ok ? folderPlace(key.key) : ROOT_PLACE;
+  if (place.rest.length > 0) return patternIn(folder, place.rest, input, workspace, endsInSlash);
+  if (!key.ok || endsInSlash || place.directory) return { ok: true, area: { place: folder } };
+  return { ok: true, area: { place: key.key } };
+}
+
+function patternIn(
+  folder: string,
+  rest: readonly string[],
+  input: string,
+  workspace: Workspace,
+  endsInSlash: boolean,
+): AreaResult {
+  const names = rest.filter((name) => name !== '' && name !== '.');
+  if (names.includes('..'))
+    return refuse('path_invalid', `The pattern ${quote(input)} has a .. after a wildcard.`);
+  // What follows a slash is everything in there.
+  if (endsInSlash) names.push('**');
+  const spread = names.filter((name, index) => name !== '**' || names[index - 1] !== '**');
+  if (spread.length === 1 && spread[0] === '**') return { ok: true, area: { place: folder } };
+  const text = (folder === ROOT_PLACE ? '' : folder) + spread.join('/');
+  const folded = workspace.caseInsensitive ? foldCase(text) : text.normalize('NFC');
+  const pattern = limited(folded.startsWith('./') ? folded : unambiguous(folded));
+  return pattern.ok ? { ok: true, area: { place: folder, pattern: pattern.key } } : pattern;
+}
+
+function refuseText(input: string): PathRefusal | undefined {
   if (typeof input !== 'string') return refuse('path_invalid', 'The path is not a string.');
   if (input === '') return refuse('path_invalid', 'The path is empty.');
   if (input.length > PATH_INPUT_CHARS_MAX) {
@@ -89,7 +143,7 @@ export function normalisePath(input: string, workspace: Workspace, options: Path
       `The path ${quote(input)} holds a control character, a line separator or half a surrogate pair.`,
     );
   }
-  return LOGICAL_LIKE.test(input) ? logicalKey(input) : fileKey(input, workspace, options.cwd);
+  return undefined;
 }
 
 function logicalKey(input: string): PathResult {
@@ -121,13 +175,29 @@ interface Walk {
   readonly names: readonly string[];
 }
 
-function fileKey(input: string, workspace: Workspace, cwd: string | undefined): PathResult {
+interface Located {
+  readonly path: string;
+  readonly directory: boolean;
+  /** From the first name with a wildcard on, if those were asked to be left. */
+  readonly rest: readonly string[];
+  readonly trees: readonly Tree[];
+}
+
+function placeOf(
+  input: string,
+  workspace: Workspace,
+  cwd: string | undefined,
+  wildcards = false,
+): Located | PathRefusal {
   const misread = refuseMisreadable(input, workspace.fs);
   if (misread) return misread;
   const trees = workspace.trees();
   const walk = walkOf(input, workspace, trees, cwd);
   if ('ok' in walk) return walk;
-  const followed = followPath(workspace.fs, walk.start, walk.names);
+  const wild = wildcards ? walk.names.findIndex(hasWildcard) : -1;
+  const rest = wild === -1 ? [] : walk.names.slice(wild);
+  const names = wild === -1 ? walk.names : walk.names.slice(0, wild);
+  const followed = followPath(workspace.fs, walk.start, names);
   if (!followed.ok) {
     const why =
       followed.code === 'path_symlink_loop'
@@ -135,7 +205,7 @@ function fileKey(input: string, workspace: Workspace, cwd: string | undefined): 
         : 'cannot be followed: a folder on its way is not readable, so the file it names is unknown.';
     return refuse(followed.code, `The path ${quote(input)} ${why}`, 'Send the path of the file itself.');
   }
-  return keyInTree(input, followed.path, workspace, trees);
+  return { path: followed.path, directory: followed.directory, rest, trees };
 }
 
 /** Spellings that other tools expand and the file system does not; taken literally they lock nothing real. */
@@ -143,7 +213,7 @@ function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefin
   if (URI.test(input)) {
     return refuse('path_invalid', `${quote(input)} is a URI, not a path.`);
   }
-  if (HOME.test(input)) {
+  if (isHome(input)) {
     const remedy = 'Send the expanded path; a folder that is really called ~ is ./~';
     return refuse(
       'path_invalid',
@@ -151,7 +221,7 @@ function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefin
       remedy,
     );
   }
-  if (!fs.windows && WINDOWS_DRIVE.test(input)) {
+  if (!fs.windows && isWindowsDrive(input)) {
     const remedy = 'Send it relative to the repository, such as src/a.ts.';
     return refuse(
       'path_outside_repository',
@@ -251,9 +321,7 @@ function finished(input: string, relative: string, workspace: Workspace): PathRe
     return refuse('path_invalid', `The path ${quote(input)} leads to ${quote(key)}, which is not printable.`);
   }
   if ((workspace.fs.windows ? GIT_NAME_WINDOWS : GIT_NAME).test(key)) return refuseGit(input);
-  // The `./` keeps a file called `api:x` apart from the logical key, and every key readable as itself.
-  const ambiguous = LOGICAL_LIKE.test(key) || WINDOWS_DRIVE.test(key) || HOME.test(key);
-  return limited(ambiguous ? `./${key}` : key);
+  return limited(unambiguous(key));
 }
 
 function refuseGit(input: string): PathRefusal {

@@ -14,7 +14,7 @@ const catalogue = {
     'error',
     'Only files inside the repository can be locked; give a path inside it.',
   ],
-  path_is_root: ['error', 'Lock the files you mean to change, not the repository itself.'],
+  path_is_root: ['error', 'Lock the files you mean to change; all of the repository is ./ with its slash.'],
   path_in_git_dir: ['error', "Git keeps its own files in order; lock the work tree's files instead."],
   path_symlink_loop: ['error', 'Give the path of the file itself, not of a link that leads in a circle.'],
   path_unreadable: ['error', 'Make the folder readable for this user, or give another path.'],
@@ -31,6 +31,10 @@ const catalogue = {
   superseded: [
     'error',
     'Your grant is over and a newer one exists. Stop writing, acquire again, then re-read.',
+  ],
+  would_deadlock: [
+    'error',
+    'Release what you hold, then ask for all of it in one call; each of you would wait for the other.',
   ],
   // queue
   no_tasks_available: ['reason', 'Try again later, or submit work.'],

@@ -41,7 +41,7 @@ export interface Workspace {
 }
 
 export type Followed =
-  | { readonly ok: true; readonly path: string }
+  | { readonly ok: true; readonly path: string; readonly directory: boolean }
   | { readonly ok: false; readonly code: 'path_symlink_loop' | 'path_unreadable'; readonly path: string };
 
 /** Linux gives up after 40 too, so a path that we refuse cannot be opened either. */
@@ -123,12 +123,14 @@ export function followPath(fs: FileSystem, start: string, names: readonly string
   let at = start;
   let missing = 0;
   let hops = 0;
+  let directory = true;
   try {
     for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
       if (name === '' || name === '.') continue;
       if (name === '..') {
         at = parentOf(at);
         if (missing > 0) missing -= 1;
+        directory = missing === 0;
         continue;
       }
       const next = joinPath(at, name);
@@ -147,9 +149,10 @@ export function followPath(fs: FileSystem, start: string, names: readonly string
         continue;
       }
       if (stat === undefined) missing += 1;
+      directory = stat?.isDirectory() === true;
       at = fs.windows && stat && /~\d/.test(name) ? toSlashes(fs.realpath(next)) : next;
     }
-    return { ok: true, path: at };
+    return { ok: true, path: at, directory };
   } catch (error) {
     const code = errorCode(error) === 'ELOOP' ? 'path_symlink_loop' : 'path_unreadable';
     return { ok: false, code, path: at };

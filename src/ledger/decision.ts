@@ -21,6 +21,8 @@ export interface Loaded {
   get<S = JsonObject>(key: EntityKey): EntityRecord<S> | undefined;
   list<S = JsonObject>(range: Range): readonly EntityRecord<S>[];
   has(key: EntityKey): boolean;
+  /** Loaded by its key, and so expected unchanged; what was only seen in a range is not. */
+  hasKey(key: EntityKey): boolean;
   hasList(range: Range): boolean;
 }
 

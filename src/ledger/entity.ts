@@ -33,6 +33,8 @@ export interface EntityType<S = JsonObject> {
   readonly kind: string;
   evolve(state: S | undefined, event: EventBody, at_ms: number): S;
   index(state: S, id: string): IndexKeys;
+  /** Changes seldom and is read often: a store may go by what it saw last, as a commit proves it anyway. */
+  readonly steady?: boolean;
 }
 
 export type Entities = ReadonlyMap<string, EntityType>;

@@ -39,11 +39,12 @@ export interface Proposal {
 export class LoadedSet implements Loaded {
   readonly #records = new Map<string, EntityRecord | undefined>();
   readonly #lists = new Map<string, readonly EntityRecord[]>();
-  readonly #byKey: EntityKey[] = [];
+  readonly #byKey = new Map<string, EntityKey>();
 
   put(key: EntityKey, record: EntityRecord | undefined): void {
-    this.#records.set(keyText(key), record);
-    this.#byKey.push(key);
+    const text = keyText(key);
+    this.#records.set(text, record);
+    this.#byKey.set(text, key);
   }
 
   putList(range: Range, records: readonly EntityRecord[]): void {
@@ -57,6 +58,10 @@ export class LoadedSet implements Loaded {
 
   has(key: EntityKey): boolean {
     return this.#records.has(keyText(key));
+  }
+
+  hasKey(key: EntityKey): boolean {
+    return this.#byKey.has(keyText(key));
   }
 
   get<S>(key: EntityKey): EntityRecord<S> | undefined {
@@ -75,8 +80,8 @@ export class LoadedSet implements Loaded {
     return list as readonly EntityRecord<S>[];
   }
 
-  get keysRead(): readonly EntityKey[] {
-    return this.#byKey;
+  get keysRead(): Iterable<EntityKey> {
+    return this.#byKey.values();
   }
 }
 

@@ -1,5 +1,6 @@
-import { checkLocksNeeds, checkLocks as describe } from '../domain/locks/check-locks.ts';
+import { checkLocksMore, checkLocksNeeds, checkLocks as describe } from '../domain/locks/check-locks.ts';
 import type { Operation } from '../operation.ts';
+import { namedAreas } from './areas.ts';
 
 interface Input {
   file_paths?: string[] | undefined;
@@ -9,7 +10,7 @@ export const checkLocks: Operation<Input> = {
   name: 'check_locks',
   group: 'lock',
   verb: 'check',
-  summary: 'Who holds which files, why and until when.',
+  summary: 'Who holds or waits for which files, folders and globs, why and until when.',
   route: { method: 'POST', path: '/locks/check' },
   mutates: false,
   standard: true,
@@ -17,13 +18,12 @@ export const checkLocks: Operation<Input> = {
   examples: ['cox lock check', 'cox lock check src/app.ts src/router.ts --json'],
   input: async () => (await import('./schemas/locks.ts')).checkLocks,
   async handle(input, step) {
-    let paths: string[] | undefined;
-    for (const [index, file_path] of (input.file_paths ?? []).entries()) {
-      const path = step.path(file_path, `file_paths.${index}`);
-      if (typeof path !== 'string') return path;
-      paths = [...new Set(paths).add(path)];
-    }
-    const { loaded, now_ms } = await step.find(checkLocksNeeds(paths));
-    return describe(paths, loaded, now_ms);
+    const named = namedAreas(input, step);
+    if ('success' in named) return named;
+    const areas = input.file_paths === undefined ? undefined : named.areas;
+    let found = await step.find(checkLocksNeeds(areas));
+    const more = checkLocksMore(areas, found.loaded);
+    if (more !== undefined) found = await step.find(more);
+    return describe(areas, found.loaded, found.now_ms);
   },
 };

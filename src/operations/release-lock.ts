@@ -1,9 +1,11 @@
-import { releaseLock as decide } from '../domain/commands.ts';
+import { releaseLock as decide, releaseLocks as decideSeveral } from '../domain/commands.ts';
+import { areaName } from '../kernel/area.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
+import { type AreasInput, namedAreas } from './areas.ts';
 
-interface Input {
-  file_path: string;
+interface Input extends AreasInput {
   fencing_token?: number | undefined;
 }
 
@@ -11,20 +13,30 @@ export const releaseLock: Operation<Input> = {
   name: 'release_lock',
   group: 'lock',
   verb: 'release',
-  summary: 'Release a lock you hold, as soon as your change is done.',
+  summary: 'Release locks you hold, as soon as your change is done.',
   route: { method: 'POST', path: '/locks/release' },
   mutates: true,
   standard: true,
   positional: ['file_path'],
-  examples: ['cox lock release src/app.ts'],
+  several: 'file_paths',
+  examples: ['cox lock release src/app.ts', 'cox lock release src/a.ts src/api/'],
   input: async () => (await import('./schemas/locks.ts')).releaseLock,
   async handle(input, step) {
-    const path = step.path(input.file_path, 'file_path');
-    if (typeof path !== 'string') return path;
-    const granted = `lock/${path}`;
-    const token = input.fencing_token ?? step.grants.of(granted);
-    const answer = answerOf(await step.run(decide({ path, caller: { ...step.caller, token } })));
-    if (!isRefusal(answer)) step.grants.forget(granted, token);
+    const named = namedAreas(input, step);
+    if ('success' in named) return named;
+    const releases = named.areas.map((area) => {
+      const token = input.fencing_token ?? step.grants.of(`lock/${areaName(area)}`);
+      return { area, caller: { ...step.caller, token } };
+    });
+    const [only] = releases;
+    const decision = named.single && only !== undefined ? decide(only) : decideSeveral(releases);
+    const answer = answerOf(await step.run(decision));
+    const results = named.single ? [answer] : ((answer.results as JsonObject[] | undefined) ?? []);
+    for (const [index, { area, caller }] of releases.entries()) {
+      const result = results[index];
+      if (result !== undefined && !isRefusal(result))
+        step.grants.forget(`lock/${areaName(area)}`, caller.token);
+    }
     return answer;
   },
 };

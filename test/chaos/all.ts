@@ -2,6 +2,7 @@
 // The long form of what `npm test` does briefly: full races, a thousand kills, fan-outs to ten thousand, restarts. Several minutes.
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
+import { raceForAreas } from './areas.ts';
 import { temporaryFolder } from './crew.ts';
 import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
@@ -10,6 +11,8 @@ import { race } from './race.ts';
 
 const RACERS = 32;
 const RACE_SECONDS = 10;
+const AREA_RACERS = 16;
+const AREA_SECONDS = 30;
 const KILLS = 1000;
 const KILLS_ON_POSTGRES = 200;
 const WRITERS = 5;
@@ -32,6 +35,8 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
   try {
     report(await race(`sqlite:${join(folder.path, 'race.db')}`, RACERS, RACE_SECONDS));
     report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
+    report(await raceForAreas(`sqlite:${join(folder.path, 'areas.db')}`, AREA_RACERS, AREA_SECONDS));
+    report(await raceForAreas(await server.createDatabase(), AREA_RACERS, AREA_SECONDS));
     report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));
     report(await killWriters(await server.createDatabase(), KILLS_ON_POSTGRES, WRITERS));
     for (const success of [true, false]) {

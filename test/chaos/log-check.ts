@@ -3,6 +3,7 @@ import type { Lease } from '../../src/domain/lease.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import type { Store } from '../../src/ledger/store.ts';
+import { areaNamed, filesOf, share } from '../simulation/model-areas.ts';
 
 export async function readLog(store: Store, project = 'default'): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
@@ -73,5 +74,119 @@ function step(held: Held, event: EventBody, at_ms: number): string | undefined {
       return undefined;
     default:
       return undefined;
+  }
+}
+
+interface Holding {
+  readonly area: string;
+  readonly place: string;
+  readonly lease: Lease;
+  readonly shared: boolean;
+}
+
+interface Standing {
+  readonly area: string;
+  readonly id: string;
+  readonly agent_id: string;
+  readonly shared: boolean;
+  readonly since_ms: number;
+  readonly alive_until_ms: number;
+}
+
+/** Of locks on areas: two masters of one file, tokens that do not grow, grants past somebody who waits. */
+export function areaFaults(entries: readonly LogEntry[]): string[] {
+  const judge = new AreaJudge();
+  for (const entry of entries) for (const event of entry.events) judge.step(event, entry);
+  return judge.faults;
+}
+
+class AreaJudge {
+  readonly faults: string[] = [];
+  #held: Holding[] = [];
+  #line: Standing[] = [];
+  readonly #tokens = new Map<string, { token: number; position: number }>();
+
+  step(event: EventBody, row: LogEntry): void {
+    const area = areaNamed((event.data.pattern as string | undefined) ?? event.id);
+    const lease = event.data.lease as unknown as Lease;
+    const fault = (what: string) =>
+      this.faults.push(`row ${row.position}: ${event.type} of ${area}: ${what}`);
+    const isIt = (token: unknown) => (held: Holding) => held.area === area && held.lease.token === token;
+    switch (event.type) {
+      case 'lock_acquired':
+      case 'lock_refreshed': {
+        const shared = event.data.shared === true;
+        const mine = (held: Holding) => held.area === area && held.lease.agent_id === lease.agent_id;
+        const before = this.#held.find(mine);
+        if ((event.type === 'lock_refreshed') !== (before !== undefined)) fault('held before, or not');
+        this.#held = this.#held.filter((held) => !mine(held));
+        for (const other of this.#held)
+          if (other.lease.agent_id !== lease.agent_id && !(other.shared && shared) && share(area, other.area))
+            fault(`${lease.agent_id} got what ${other.lease.agent_id} held as ${other.area}`);
+        if (event.type === 'lock_acquired') this.#newGrant(event.id, area, lease, shared, row, fault);
+        this.#held.push({ area, place: event.id, lease, shared });
+        break;
+      }
+      case 'lock_released': {
+        const held = this.#held.find(isIt(event.data.token));
+        if (held?.lease.agent_id !== row.agent_id) fault('not the grant that was held');
+        else if (row.at_ms >= held.lease.expires_at_ms) fault('the grant had run out');
+        this.#held = this.#held.filter((each) => each !== held);
+        break;
+      }
+      case 'lock_expired': {
+        const held = this.#held.find(isIt(lease.token));
+        if (held === undefined || row.at_ms < held.lease.expires_at_ms) fault('it had not run out');
+        this.#held = this.#held.filter((each) => each !== held);
+        break;
+      }
+      case 'lock_awaited': {
+        const waiter = event.data.waiter as unknown as Standing & { pattern?: string };
+        const name = areaNamed(waiter.pattern ?? event.id);
+        this.#line = this.#line.filter(({ id, area }) => id !== waiter.id || area !== name);
+        this.#line.push({ ...waiter, area: name, shared: (waiter.shared as unknown) === true });
+        break;
+      }
+      case 'lock_wait_ended': {
+        const gone = this.#line.find((each) => each.id === event.data.waiter_id && each.area === area);
+        if (gone === undefined) fault('it did not stand in line');
+        this.#line = this.#line.filter((each) => each !== gone);
+        break;
+      }
+      default:
+    }
+  }
+
+  #newGrant(
+    place: string,
+    area: string,
+    lease: Lease,
+    shared: boolean,
+    row: LogEntry,
+    fault: (what: string) => void,
+  ): void {
+    const last = this.#tokens.get(place);
+    const grew = last === undefined || lease.token > last.token || row.position === last.position;
+    if (!grew) fault(`token ${lease.token} is not above ${last.token}`);
+    this.#tokens.set(place, { token: lease.token, position: row.position });
+    const ended = row.events
+      .filter(({ type }) => type === 'lock_wait_ended')
+      .map(({ data }) => data.waiter_id);
+    const mine = this.#line.find(({ id, agent_id }) => ended.includes(id) && agent_id === lease.agent_id);
+    const had = this.#held.some(
+      (held) =>
+        held.lease.agent_id === lease.agent_id &&
+        (!held.shared || shared) &&
+        [...filesOf(area)].every((file) => filesOf(held.area).has(file)),
+    );
+    if (had) return;
+    for (const other of this.#line) {
+      if (other.agent_id === lease.agent_id || other.alive_until_ms <= row.at_ms) continue;
+      if ((other.shared && shared) || !share(area, other.area)) continue;
+      const behind =
+        mine !== undefined &&
+        (mine.since_ms < other.since_ms || (mine.since_ms === other.since_ms && mine.id < other.id));
+      if (!behind) fault(`overtook ${other.agent_id}, who waited for ${other.area}`);
+    }
   }
 }

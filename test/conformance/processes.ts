@@ -52,6 +52,14 @@ export function processCases(scene: Scene): void {
     assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
   });
 
+  test(`[LOCK-10] ${at}: eight processes race for folders, patterns and files in them: each has one winner`, async () => {
+    const won = await race<number[]>(place(), EIGHT, 'areas', 40);
+    assert.deepEqual(
+      won.flat().sort((a, b) => a - b),
+      Array.from({ length: 40 }, (_, n) => n),
+    );
+  });
+
   test(`[QUEUE-6] ${at}: eight processes drain one queue: no task is handed out twice, none is left`, async () => {
     const call = scene.agent('submitter');
     const ids: string[] = [];

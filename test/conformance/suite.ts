@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
+import { areaCases } from './areas.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
 import { ledgerCases } from './ledger.ts';
@@ -21,6 +22,7 @@ export interface Scene {
 export function conformance(engine: Engine): void {
   const groups = {
     locks: lockCases,
+    areas: areaCases,
     queue: queueCases,
     dependencies: dependencyCases,
     ledger: ledgerCases,

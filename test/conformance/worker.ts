@@ -20,6 +20,20 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return won;
   },
+  async areas() {
+    const client = await connect({ store: url, agent_id, sits: true });
+    // Each wants the same in another way; all of them have one file in common.
+    const ways = ['/', '/deep/x.ts', '/**/*.ts', '/deep/', '/deep/?.ts'];
+    const own = ways[Number(agent_id.at(-1)) % ways.length] ?? '/';
+    await start();
+    const won: number[] = [];
+    for (let n = 0; n < Number(count); n += 1) {
+      const answer = await client.call('acquire_lock', { file_path: `areas/${n}${own}` });
+      if (answer.success === true) won.push(n);
+    }
+    await client.close();
+    return won;
+  },
   async tasks() {
     const client = await connect({ store: url, agent_id, sits: true });
     await start();

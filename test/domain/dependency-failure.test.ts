@@ -316,7 +316,7 @@ test('[QUEUE-9] a parent that is retried while a round is decided tells nobody a
   assert.ok(step.done === true && step.value.verdict === 'commit');
   assert.deepEqual(step.value.events, []);
   assert.ok(
-    loaded.keysRead.some(({ id }) => id === 'parent'),
+    [...loaded.keysRead].some(({ id }) => id === 'parent'),
     'and it is expected unchanged at commit',
   );
 });

@@ -23,10 +23,14 @@ function golden(schema: number): Golden {
 
 /** What stores hold and other programs read. A change here is a decision: raise EVENT_SCHEMA and add a golden log. */
 const EVENTS: Record<string, string> = {
-  'lock/lock_acquired': 'lease reason?',
-  'lock/lock_expired': 'lease',
-  'lock/lock_refreshed': 'lease reason?',
-  'lock/lock_released': 'token',
+  'lock/lock_acquired': 'lease pattern? reason? shared?',
+  'lock/lock_awaited': 'waiter',
+  'lock/lock_expired': 'lease pattern?',
+  'lock/lock_refreshed': 'lease pattern? reason? shared?',
+  'lock/lock_released': 'pattern? token',
+  'lock/lock_wait_ended': 'pattern? waiter_id',
+  'lock_folders/lock_folder_closed': 'folder',
+  'lock_folders/lock_folder_opened': 'folder',
   'task/dependency_failed': 'task_id',
   'task/dependency_met': 'task_id',
   'task/dependents_released': '',
@@ -47,6 +51,7 @@ const EVENTS: Record<string, string> = {
 };
 
 const LEASE = 'agent_id agent_type expires_at_ms granted_at_ms session_id token';
+const WAITER = /^agent_id agent_type alive_until_ms id (pattern )?session_id (shared )?since_ms$/;
 const ROW =
   'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
 
@@ -60,6 +65,7 @@ function shapeIsKnown({ kind, type, data }: EventBody): void {
   for (const name of shape.split(' ').filter((each) => each !== '' && !each.endsWith('?')))
     assert.ok(name in data, `${type} has lost its field ${name}`);
   if (data.lease !== undefined) assert.equal(names(data.lease as object), LEASE);
+  if (data.waiter !== undefined) assert.match(names(data.waiter as object), WAITER);
 }
 
 test('[AUD-5] golden logs of every schema replay to the state that was pinned with them', () => {

@@ -16,11 +16,11 @@ const LATER_MS = NOON_MS + MINUTE_MS;
 const EXPIRY_MS = NOON_MS + TTL_MS;
 
 function acquire(caller: Caller, reason?: string, ttl_ms = TTL_MS) {
-  return acquireLock({ path: A, caller, ttl_ms, reason });
+  return acquireLock({ areas: [{ place: A }], single: true, caller, ttl_ms, reason });
 }
 
 function release(caller: Caller) {
-  return releaseLock({ path: A, caller });
+  return releaseLock({ area: { place: A }, caller });
 }
 
 test('[LOCK-1] a free file is granted, with an expiry', () => {
@@ -153,8 +153,9 @@ test('[LOCK-6] another session of the holder takes the lock over with a grant of
 
 function check(paths: readonly string[] | undefined, now_ms: number, ...facts: Fact[]) {
   const loaded = new LoadedSet();
-  load(folded(facts), checkLocksNeeds(paths), loaded);
-  return checkLocks(paths, loaded, now_ms);
+  const areas = paths?.map((place) => ({ place }));
+  load(folded(facts), checkLocksNeeds(areas), loaded);
+  return checkLocks(areas, loaded, now_ms);
 }
 
 test('[LOCK-7] the list says who holds what, why, until when; what ran out or was released is not in it', () => {

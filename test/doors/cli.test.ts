@@ -53,7 +53,7 @@ test('one JSON object on stdout and nothing else, whatever happens', async () =>
     [['lock', '--json'], 2, 'unknown_operation'],
     [['lock', 'chek', '--json'], 2, 'unknown_operation'],
     [['lock', 'check', '--json', '--nonsense'], 2, 'invalid_input'],
-    [['lock', 'acquire', 'a', 'b', '--json'], 2, 'invalid_input'],
+    [['work', 'show', 'a', 'b', '--json'], 2, 'invalid_input'],
     [['work', 'submit', 't', 'd', '--input-data', '{', '--json'], 2, 'invalid_input'],
     [['work', 'submit', 't', 'd', '--json', '--reason'], 2, 'invalid_input'],
     [['lock', 'check', '--json', '--agent', ' '], 2, 'invalid_input'],

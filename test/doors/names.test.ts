@@ -40,8 +40,9 @@ test('names: fields of every input', async () => {
       .join(' ');
   }
   assert.deepEqual(fields, {
-    acquire_lock: 'file_path reason? ttl_minutes? fencing_token? operation_id?',
-    release_lock: 'file_path fencing_token? operation_id?',
+    acquire_lock:
+      'file_path? file_paths? shared? wait_seconds? reason? ttl_minutes? fencing_token? operation_id?',
+    release_lock: 'file_path? file_paths? fencing_token? operation_id?',
     check_locks: 'file_paths?',
     submit_work:
       'task_type task_description input_data? priority? files? on_dependency_failure? not_before? max_attempts? idempotency_key? depends_on? operation_id?',
@@ -77,6 +78,7 @@ const CODES: Record<RefusalCode, string> = {
   not_held: 'error 1 200',
   not_holder: 'error 1 200',
   superseded: 'error 1 200',
+  would_deadlock: 'error 1 200',
   no_tasks_available: 'reason 1 200',
   unknown_task: 'error 1 200',
   unknown_dependency: 'error 1 200',

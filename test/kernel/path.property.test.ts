@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { isLogicalKey, normalisePath, PATH_KEY_BYTES_MAX } from '../../src/kernel/path.ts';
+import { isLogicalKey } from '../../src/kernel/area.ts';
+import { normalisePath, PATH_KEY_BYTES_MAX } from '../../src/kernel/path.ts';
 import { findWorkspace, type Workspace } from '../../src/kernel/workspace.ts';
 
 const RUNS = 20_000;

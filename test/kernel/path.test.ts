@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { isLogicalKey } from '../../src/kernel/area.ts';
 import {
   contains,
-  isLogicalKey,
   normalisePath,
   PATH_INPUT_CHARS_MAX,
   PATH_KEY_BYTES_MAX,

@@ -1,6 +1,7 @@
 import type { Connection } from '../../src/coordinator.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
+import { AREAS, PATHS } from './model-areas.ts';
 import { type Seeded, spread } from './random.ts';
 import type { World } from './world.ts';
 
@@ -9,7 +10,6 @@ interface Asked {
   readonly input: JsonObject;
 }
 
-const PATHS = ['a.ts', 'b.ts', 'src/c.ts'];
 const TYPES = ['test', 'review'];
 const KEYS = ['k1', 'k2', 'k3', 'k4', 'k5'];
 const TTL_MINUTES = [0.05, 0.5, 2, 10];
@@ -103,7 +103,8 @@ export class Agent {
       return;
     }
     if (asked.operation === 'acquire_lock')
-      this.#locks.push({ path: answer.file_path as string, token: answer.fencing_token as number });
+      for (const { file_path, fencing_token } of (answer.locks as JsonObject[] | undefined) ?? [answer])
+        this.#locks.push({ path: file_path as string, token: fencing_token as number });
     const tasks =
       asked.operation === 'get_work'
         ? [answer]
@@ -171,13 +172,25 @@ export class Agent {
   #lockInput(operation: string, random: Seeded): JsonObject {
     const remembered =
       this.#locks.length > 0 && random.chance(0.6) ? random.pick(this.#locks.slice(-4)) : undefined;
-    const path = remembered?.path ?? random.pick(PATHS);
-    const input: JsonObject = { file_path: random.chance(0.2) ? `./${path}` : path };
+    const path = remembered?.path ?? this.#somePath(random);
+    const plain = /^[a-z]+\.ts$/.test(path);
+    const input: JsonObject = { file_path: plain && random.chance(0.2) ? `./${path}` : path };
     if (remembered !== undefined && random.chance(0.5)) input.fencing_token = remembered.token;
+    else if (random.chance(0.15)) {
+      delete input.file_path;
+      const more = Array.from({ length: random.between(0, 2) }, () => this.#somePath(random));
+      input.file_paths = [...new Set([path, ...more])];
+    }
     if (operation === 'release_lock') return input;
     input.ttl_minutes = random.pick(TTL_MINUTES);
+    if (random.chance(0.25)) input.shared = true;
+    if (random.chance(0.3)) input.wait_seconds = random.pick([1, 5, 20, 120]);
     if (random.chance(0.3)) input.reason = `reason ${random.between(1, 9)}`;
     return input;
+  }
+
+  #somePath(random: Seeded): string {
+    return random.pick(random.chance(0.6) ? PATHS : AREAS);
   }
 
   #taskInput(random: Seeded): JsonObject {

@@ -3,6 +3,7 @@ import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical } from '../../src/ledger/replay.ts';
 import { insist, isCommit } from './model.ts';
+import { areaNamed, filesOf, mayClash } from './model-areas.ts';
 import { before, mayNotWait, type Task } from './model-tasks.ts';
 import type { Call, World } from './world.ts';
 
@@ -67,32 +68,53 @@ function checkRefusal(world: World, call: Call, code: string, answer: JsonObject
   insist(!holdsThroughout(world, call), 'the holder was refused', call, answer);
 }
 
+function areasOf({ input }: Call): string[] {
+  const { file_path, file_paths } = input;
+  return ((file_paths as string[] | undefined) ?? [file_path as string]).map(areaNamed);
+}
+
+/** Somebody else held some of it, or stood in line for it, at some moment of the call. */
 function checkBlocked(world: World, call: Call, answer: JsonObject): void {
+  const { locks } = world.model;
   insist(answer.locked_by !== call.agent_id, 'blocked by oneself', call);
-  const held = world.model.locks
-    .of(answer.file_path as string)
-    .past.some(
-      ({ grant, until }) =>
-        grant.agent_id === answer.locked_by &&
-        iso(grant.expires_at_ms) === answer.expires_at &&
-        grant.expires_at_ms > call.clock_ms_min &&
-        until > call.began,
-    );
-  insist(held, 'blocked by nobody', call, answer);
+  const areas = areasOf(call);
+  const inTheWay = (area: string, shared: boolean) =>
+    !(shared && call.input.shared === true) && areas.some((wanted) => mayClash(wanted, area));
+  const held = locks.everHeld.some(
+    ({ area, grant, shared, until }) =>
+      grant.agent_id === answer.locked_by &&
+      iso(grant.expires_at_ms) === answer.expires_at &&
+      grant.expires_at_ms > call.clock_ms_min &&
+      until > call.began &&
+      inTheWay(area, shared),
+  );
+  const inLine = locks.everInLine.some(
+    ({ area, agent_id, shared, alive_until_ms, until }) =>
+      agent_id === answer.locked_by &&
+      iso(alive_until_ms) === answer.expires_at &&
+      alive_until_ms > call.clock_ms_min &&
+      until > call.began &&
+      inTheWay(area, shared),
+  );
+  insist(answer.waiting === true ? inLine : held, 'blocked by nobody', call, answer);
+  if (answer.waiting === true) world.count('blocked: others wait first');
+  if (answer.waited_seconds !== undefined) world.count('waited in vain');
 }
 
 /** True if the call named the grant it had, and had it from the question to the answer. */
 function holdsThroughout(world: World, call: Call): boolean {
-  const { file_path, task_id, fencing_token } = call.input;
+  const { file_path, task_id, fencing_token, shared } = call.input;
   if (fencing_token === undefined) return false;
   const { locks, tasks } = world.model;
-  const held =
-    typeof file_path === 'string' ? locks.of(file_path.replace('./', '')) : tasks.all.get(task_id as string);
-  const grant = held?.grant;
+  const held = typeof file_path === 'string' ? locks.held(areaNamed(file_path), call.agent_id) : undefined;
+  const task = tasks.all.get(task_id as string);
+  // A reader who wants to write asks for something new.
+  if (held?.shared === true && shared !== true && call.operation === 'acquire_lock') return false;
+  const grant = held?.grant ?? task?.grant;
+  const changed = held?.since ?? task?.changed ?? 0;
   return (
-    held !== undefined &&
     grant !== undefined &&
-    held.changed <= call.began &&
+    changed <= call.began &&
     grant.agent_id === call.agent_id &&
     grant.token === fencing_token &&
     grant.expires_at_ms > call.clock_ms_max
@@ -109,9 +131,9 @@ function checkSettled(world: World, call: Call, emptyHanded: boolean): void {
   const free = (task: Task) =>
     (types === undefined || types.includes(task.type)) &&
     task.files.every((path) => {
-      const lock = locks.of(path);
-      const others = lock.past.filter(
-        ({ grant, until }) => until > call.began && grant.agent_id !== call.agent_id,
+      const others = locks.everHeld.filter(
+        ({ area, grant, until }) =>
+          until > call.began && grant.agent_id !== call.agent_id && filesOf(area).has(path),
       );
       return others.every(({ grant }) => grant.expires_at_ms <= call.clock_ms_min);
     });
@@ -137,26 +159,39 @@ function checkSettled(world: World, call: Call, emptyHanded: boolean): void {
 /** Reading has no place to stand still, so the list is exactly what the log says now. */
 function checkList(world: World, answer: JsonObject): void {
   const said = (answer.locks as JsonObject[]).map(
-    ({ file_path, locked_by, fencing_token, expires_at, reason }) => [
+    ({ file_path, locked_by, shared, fencing_token, expires_at, reason }) => [
       file_path,
       locked_by,
+      shared === true,
       fencing_token,
       expires_at,
       reason,
     ],
   );
-  const { locks } = world.model;
-  const true_ = [...locks.all]
-    .filter(([path]) => locks.holder(path, world.clock_ms) !== undefined)
-    .map(([path, { grant, reason }]) => [
-      path,
-      grant?.agent_id,
-      grant?.token,
-      iso(grant?.expires_at_ms ?? 0),
+  const { holdings, line } = world.model.locks;
+  const true_ = holdings
+    .filter(({ grant }) => grant.expires_at_ms > world.clock_ms)
+    .map(({ area, grant, shared, reason }) => [
+      area,
+      grant.agent_id,
+      shared,
+      grant.token,
+      iso(grant.expires_at_ms),
       reason,
     ])
-    .sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1));
+    .sort((a, b) => (`${a[0]}\0${a[3]}` < `${b[0]}\0${b[3]}` ? -1 : 1));
   insist(canonical(said) === canonical(true_), 'a list of other locks', said, true_);
+  const waiting = ((answer.waiting as JsonObject[] | undefined) ?? []).map(
+    ({ file_path, agent_id }) => `${file_path} ${agent_id}`,
+  );
+  const inLine = line.filter((each) => each.alive_until_ms > world.clock_ms);
+  const standing = inLine.map(({ area, agent_id }) => `${area} ${agent_id}`);
+  insist(
+    canonical(waiting.sort()) === canonical(standing.sort()),
+    'a list of others in line',
+    waiting,
+    standing,
+  );
 }
 
 function checkQueue(world: World, answer: JsonObject): void {

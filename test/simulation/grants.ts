@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { areaNamed } from './model-areas.ts';
 import type { Call } from './world.ts';
 
 /** What each connection was last told about its own grants, worked out from its answers alone. */
@@ -9,7 +10,7 @@ export class Grants {
   meant(session_id: string, operation: string, input: JsonObject): Map<string, number> {
     const known = this.#of(session_id);
     const meant = new Map<string, number>();
-    for (const item of (input.items as JsonObject[] | undefined) ?? [input]) {
+    for (const item of itemsOf(input)) {
       const key = keyOf(item);
       const token = item.fencing_token ?? (operation === 'acquire_lock' ? undefined : known.get(key));
       if (typeof token === 'number') meant.set(key, token);
@@ -24,7 +25,7 @@ export class Grants {
     answer: JsonObject,
   ): void {
     const known = this.#of(session_id);
-    const items = (answer.tasks ?? answer.results ?? [answer]) as JsonObject[];
+    const items = (answer.tasks ?? answer.results ?? answer.locks ?? [answer]) as JsonObject[];
     for (const item of items) {
       if (item.success === false) continue;
       const key = keyOf({ ...input, ...item });
@@ -45,6 +46,11 @@ export class Grants {
   }
 }
 
+function itemsOf({ items, file_paths, ...input }: JsonObject): JsonObject[] {
+  if (file_paths !== undefined) return (file_paths as string[]).map((file_path) => ({ file_path }));
+  return (items as JsonObject[] | undefined) ?? [input];
+}
+
 function keyOf({ file_path, task_id }: JsonObject): string {
-  return typeof file_path === 'string' ? `lock/${file_path.replace('./', '')}` : `task/${task_id}`;
+  return typeof file_path === 'string' ? `lock/${areaNamed(file_path)}` : `task/${task_id}`;
 }

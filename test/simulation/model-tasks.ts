@@ -198,9 +198,9 @@ export class TaskModel {
       row.position,
     );
     for (const path of task.files) {
-      const holder = this.#locks.holder(path, row.at_ms);
+      const holders = this.#locks.holders(path, row.at_ms);
       insist(
-        holder === undefined || holder.agent_id === row.agent_id,
+        holders.every(({ grant }) => grant.agent_id === row.agent_id),
         'handed out with a locked file',
         path,
         row.position,
@@ -373,10 +373,9 @@ export class TaskModel {
 
   takeable(task: Task, types: readonly string[] | undefined, agent_id: string, at_ms: number): boolean {
     if (types !== undefined && !types.includes(task.type)) return false;
-    return task.files.every((path) => {
-      const holder = this.#locks.holder(path, at_ms);
-      return holder === undefined || holder.agent_id === agent_id;
-    });
+    return task.files.every((path) =>
+      this.#locks.holders(path, at_ms).every(({ grant }) => grant.agent_id === agent_id),
+    );
   }
 }
 

@@ -52,10 +52,11 @@ export class Model {
     if (row.sequence > 0) this.#bySequence.set(sequence, [...(this.#bySequence.get(sequence) ?? []), row]);
     this.tasks.begin(row, circumstances);
     for (const event of row.events) {
-      if (event.kind === 'lock') this.locks.apply(event, row, circumstances);
+      if (event.kind.startsWith('lock')) this.locks.apply(event, row, circumstances);
       else this.tasks.apply(event, row, circumstances);
     }
     this.tasks.end(row, circumstances);
+    this.locks.end(row);
   }
 
   #once(row: LogEntry, { clock_ms_max }: Circumstances): void {

@@ -42,7 +42,7 @@ export async function simulate(seed: number, trace?: (line: string) => void): Pr
   return { counts: world.counts, log: JSON.stringify(world.log) };
 }
 
-const STEPS = spread({ resume: 45, act: 40, time: 10, crash: 2, die: 1, confuse: 3, replay: 1 });
+const STEPS = spread({ resume: 45, act: 38, time: 10, crash: 2, die: 1, leave: 2, confuse: 3, replay: 1 });
 const TIMES = spread({ tick: 25, moment: 40, pause: 25, back: 8, day: 1 });
 
 async function oneStep(world: World, agents: readonly Agent[]): Promise<void> {
@@ -65,6 +65,11 @@ async function oneStep(world: World, agents: readonly Agent[]): Promise<void> {
       scheduler.drop(parked);
       world.calls.delete(parked.owner);
       return;
+    case 'leave':
+      if (parked?.where !== 'waiting') return;
+      world.count('went away while waiting');
+      parked.owner.gone.abort();
+      return await letGo(world, parked);
     case 'resume':
       if (parked !== undefined) return await letGo(world, parked);
       return await agent.act();

@@ -10,10 +10,18 @@ const SEEDS_MIN = 600;
 /** What the promises are about. A simulation in which one of these never occurs proves nothing about it. */
 const SITUATIONS = [
   'another session takes over',
+  'blocked: others wait first',
   'conflict',
   'conflict by time',
   'crash',
   'died in the middle',
+  'granted: after waiting',
+  'granted: folder',
+  'granted: pattern',
+  'granted: reader becomes writer',
+  'granted: several at once',
+  'granted: shared',
+  'granted: two readers',
   'left blocked, and says why',
   'left skipped, and says why',
   'lost answer',
@@ -25,6 +33,8 @@ const SITUATIONS = [
   'the same key again',
   'time: back',
   'time: day',
+  'waited in vain',
+  'went away while waiting',
   'refused: blocked',
   'refused: dependency_cycle',
   'refused: dependency_failed',
@@ -36,14 +46,19 @@ const SITUATIONS = [
   'refused: superseded',
   'refused: unknown_dependency',
   'refused: unknown_task',
+  'refused: would_deadlock',
   'refused: wrong_status',
   'dependency_failed',
   'dependency_met',
   'dependents_released',
   'lock_acquired',
+  'lock_awaited',
   'lock_expired',
+  'lock_folder_closed',
+  'lock_folder_opened',
   'lock_refreshed',
   'lock_released',
+  'lock_wait_ended',
   'task_cancelled',
   'task_claimed',
   'task_completed',
@@ -68,7 +83,7 @@ test('the same seed gives the same log, byte for byte', async () => {
   assert.notEqual((await simulate(1)).log, (await simulate(2)).log);
 });
 
-test('[LOCK-3] [LOCK-4] [LOCK-8] [QUEUE-5] [QUEUE-6] [QUEUE-7] [QUEUE-9] [AUD-1] [AUD-5] the promises hold in every interleaving', async (t) => {
+test('[LOCK-3] [LOCK-4] [LOCK-8] [LOCK-10] [LOCK-11] [QUEUE-5] [QUEUE-6] [QUEUE-7] [QUEUE-9] [AUD-1] [AUD-5] the promises hold in every interleaving', async (t) => {
   const totals = new Map<string, number>();
   const start_ms = performance.now();
   let seeds = 0;

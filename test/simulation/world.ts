@@ -10,9 +10,11 @@ import { MemoryStore, type Point } from '../../src/ledger/memory.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import type { AnyOperation } from '../../src/operation.ts';
 import { operations } from '../../src/operations/index.ts';
+import type { Hints } from '../../src/waiting.ts';
 import { checkAnswer } from './answers.ts';
 import { Grants } from './grants.ts';
 import { insist, Model } from './model.ts';
+import { areaNamed, share } from './model-areas.ts';
 import { before } from './model-tasks.ts';
 import { Seeded } from './random.ts';
 import { Scheduler } from './scheduler.ts';
@@ -34,6 +36,8 @@ export interface Call {
   read_from: number;
   last: { point: Point; request: Request; position: number } | undefined;
   answer: JsonObject | undefined;
+  /** Its caller may go away while it waits. */
+  readonly gone: AbortController;
   readonly meant: ReadonlyMap<string, number>;
   /** Told the answer, when it comes. */
   readonly done: (answer: JsonObject) => void;
@@ -111,7 +115,20 @@ export class World {
 
   connect(agent_id: string, session_id: string): Connection {
     const actor = { agent_id, agent_type: 'simulated', session_id };
-    return new Connection({ ...this.#context, workspace, project: PROJECT }, actor);
+    const hints = () => this.#hints();
+    return new Connection({ ...this.#context, workspace, project: PROJECT, hints }, actor);
+  }
+
+  /** Whoever waits stands until the scheduler wakes it, for a reason or without one; in the end time passes at once. */
+  #hints(): Hints {
+    return {
+      next: async (until_ms) => {
+        this.count('waits');
+        if (this.calm) this.moveClock(Math.max(1, until_ms - this.#elapsed_ms));
+        else await this.scheduler.park('waiting');
+      },
+      close: () => {},
+    };
   }
 
   moveClock(by_ms: number): void {
@@ -143,6 +160,7 @@ export class World {
       read_from: 0,
       last: undefined,
       answer: undefined,
+      gone: new AbortController(),
       meant: this.grants.meant(session_id, name, input),
       done,
     };
@@ -151,7 +169,7 @@ export class World {
     await this.scheduler.start(call, async () => {
       const operation = declared.get(name);
       if (operation === undefined) throw new Error(`no operation ${name}`);
-      call.answer = await connection.perform(operation, input);
+      call.answer = await connection.perform(operation, input, { signal: call.gone.signal });
     });
     await this.afterStep(call);
     return call;
@@ -187,8 +205,10 @@ export class World {
     for (const { type, id, data } of row.events) {
       this.count(type);
       const token = (data.lease as JsonObject | undefined)?.token;
-      if (type === 'lock_refreshed' && token !== locks.of(id).grant?.token)
+      const area = areaNamed((data.pattern as string | undefined) ?? id);
+      if (type === 'lock_refreshed' && token !== locks.held(area, row.agent_id)?.grant.token)
         this.count('another session takes over');
+      if (type === 'lock_acquired') this.#countGrant(area, data, row);
       if (type !== 'task_claimed') continue;
       const taken = tasks.of(id);
       for (const other of tasks.all.values())
@@ -201,6 +221,18 @@ export class World {
     }
     for (const task of (row.result.tasks as JsonObject[] | undefined) ?? [])
       if (task.existing === true) this.count('the same key again');
+  }
+
+  #countGrant(area: string, data: JsonObject, row: LogEntry): void {
+    const held = this.model.locks.holdings.filter((each) => share(each.area, area));
+    if (data.shared === true) this.count('granted: shared');
+    if (held.some(({ grant }) => grant.agent_id !== row.agent_id)) this.count('granted: two readers');
+    if (/[*?]/.test(area)) this.count('granted: pattern');
+    else if (area.endsWith('/')) this.count('granted: folder');
+    if (row.result.locks !== undefined) this.count('granted: several at once');
+    if (row.result.waited_seconds !== undefined) this.count('granted: after waiting');
+    if (row.events.some((event) => event.type === 'lock_released'))
+      this.count('granted: reader becomes writer');
   }
 
   /** The store's hook: what was committed is looked at, then chance decides whether the line breaks or others go first. */
@@ -236,11 +268,10 @@ export class World {
   #changedSince({ input, last }: Call): boolean {
     const { locks, tasks } = this.model;
     const { file_path, task_id } = input;
-    const about =
-      typeof file_path === 'string'
-        ? locks.all.get(file_path.replace('./', ''))
-        : tasks.all.get(String(task_id));
-    return about === undefined || about.changed > (last?.position ?? 0);
+    const position = last?.position ?? 0;
+    if (typeof file_path === 'string') return locks.changed(areaNamed(file_path)) > position;
+    const task = tasks.all.get(String(task_id));
+    return task === undefined || task.changed > position;
   }
 
   /** The log, replayed from its first row by the product itself, is what the store holds. */

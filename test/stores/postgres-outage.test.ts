@@ -27,7 +27,16 @@ after(() => server.stop());
 
 function lock(store: Store, agent_id: string, path: string) {
   const asked = request(agent_id, 'acquire_lock');
-  return store.run(asked, acquireLock({ path, caller: asked.actor, ttl_ms: 600_000, reason: undefined }));
+  return store.run(
+    asked,
+    acquireLock({
+      areas: [{ place: path }],
+      single: true,
+      caller: asked.actor,
+      ttl_ms: 600_000,
+      reason: undefined,
+    }),
+  );
 }
 
 function submit(store: Store, named: { operation_id?: string; input_digest?: string } = {}) {

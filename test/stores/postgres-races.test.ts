@@ -80,7 +80,13 @@ test('[QUEUE-8] postgres: a task and its file: whoever claims after another lock
         lease_ms: 60_000,
         settled: true,
       };
-      const lock = { path, caller: cyd.actor, ttl_ms: 60_000, reason: undefined };
+      const lock = {
+        areas: [{ place: path }],
+        single: true,
+        caller: cyd.actor,
+        ttl_ms: 60_000,
+        reason: undefined,
+      };
       const [claim, locked] = await Promise.all([
         one.take(bob, getWork(wanted)),
         two.run(cyd, acquireLock(lock)),
@@ -188,7 +194,13 @@ test('[STORE-1] postgres: commits and takes that cross each other never end in a
             max_attempts: 3,
           }));
           const ask = (operation: string) => request(agent, operation, { project });
-          const lock = { path: `x${round % 4}.ts`, caller: ask('').actor, ttl_ms: 5, reason: undefined };
+          const lock = {
+            areas: [{ place: `x${round % 4}.ts` }],
+            single: true,
+            caller: ask('').actor,
+            ttl_ms: 5,
+            reason: undefined,
+          };
           const wanted = {
             caller: ask('').actor,
             task_types: undefined,

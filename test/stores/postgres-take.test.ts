@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
+import { awaitLock, withdrawLock } from '../../src/domain/locks/await-lock.ts';
 import { releaseLock } from '../../src/domain/locks/release-lock.ts';
 import { cancelWork, reprioritiseWork } from '../../src/domain/queue/change-work.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
 import { settleDue } from '../../src/domain/queue/settle-due.ts';
 import { type NewTask, submitWork } from '../../src/domain/queue/submit-work.ts';
+import type { Area } from '../../src/kernel/area.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { type Decision, prefixed, type Taking } from '../../src/ledger/decision.ts';
 import type { Request } from '../../src/ledger/log.ts';
@@ -21,6 +23,7 @@ import { context, ids, openDomain, request } from './postgres-support.ts';
 const AGENTS = ['ann', 'bob', 'cyd'];
 const TYPES = ['test', 'review', 'docs'];
 const PATHS = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
+const FOLDERS: Area[] = [{ place: './' }, { place: './', pattern: '?.ts' }, { place: './', pattern: 'a*' }];
 const INPUTS: Json[][] = [
   [],
   [null],
@@ -49,6 +52,8 @@ after(async () => {
 /** The same steps on both stores; the memory store's clock stands where PostgreSQL's stood when it decided. */
 class Oracle {
   now_ms = 0;
+  /** The paths of all locks that were granted. */
+  readonly granted = new Set<unknown>();
   readonly memory: MemoryStore;
 
   constructor() {
@@ -66,6 +71,7 @@ class Oracle {
       canonical(plain(expected)),
       `${asked.operation} in ${asked.project}`,
     );
+    if (outcome.status === 'committed') this.granted.add(outcome.answer.file_path);
     return outcome;
   }
 
@@ -77,7 +83,7 @@ class Oracle {
 
   async compareRecords(project: string): Promise<number> {
     let records = 0;
-    for (const kind of ['task', 'lock'])
+    for (const kind of ['task', 'lock', 'lock_folders'])
       for (const by of ['id', 'sort', 'group'] as const) {
         const range = prefixed(by, kind, '', 1000);
         const needs = { ranges: [range] };
@@ -130,6 +136,22 @@ function randomTask(random: Seeded, known: readonly string[] = []): NewTask {
   };
 }
 
+/** A file mostly; now and then a folder or a pattern, with which the SQL leaves tasks with files to the pure decision. */
+async function lockSomething(
+  random: Seeded,
+  oracle: Oracle,
+  ask: (operation: string) => Request,
+  ttl_ms: number,
+): Promise<void> {
+  const area = random.chance(0.7) ? { place: random.pick(PATHS) } : random.pick(FOLDERS);
+  const { actor: caller } = ask('');
+  const wish = { areas: [area], caller, shared: random.chance(0.3), waiter_id: ids.uuid() };
+  if (random.chance(0.2) || FOLDERS.includes(area))
+    await oracle.step(ask('wait_for_lock'), awaitLock({ ...wish, stays: false }));
+  await oracle.step(ask('acquire_lock'), acquireLock({ ...wish, single: true, ttl_ms, reason: undefined }));
+  await oracle.step(ask('leave_line'), withdrawLock(wish));
+}
+
 async function randomStep(
   random: Seeded,
   oracle: Oracle,
@@ -152,11 +174,13 @@ async function randomStep(
       break;
     }
     case 3:
-      await oracle.step(ask('acquire_lock'), acquireLock({ path, caller, ttl_ms, reason: undefined }));
+      await lockSomething(random, oracle, ask, ttl_ms);
       break;
-    case 4:
-      await oracle.step(ask('release_lock'), releaseLock({ path, caller }));
+    case 4: {
+      const area = random.pick([{ place: path }, { place: path }, ...FOLDERS]);
+      await oracle.step(ask('release_lock'), releaseLock({ area, caller }));
       break;
+    }
     case 5: {
       const [task_id, holder] = random.pick([...claimed, [ids.uuid(), agent_id] as const]);
       claimed.delete(task_id);
@@ -209,6 +233,7 @@ test('[QUEUE-1] postgres: get_work in SQL answers and writes what the pure decis
   }
   assert.ok(records > 500, 'there was something to compare');
   assert.ok(claimedInSpite > 5, 'also of tasks that run in spite of a failed dependency');
+  assert.ok(oracle.granted.has('./') && oracle.granted.has('?.ts'), 'folders were locked as well');
 });
 
 test('[QUEUE-1] postgres: a take looks at no more files than one commit may touch, as the pure decision does', async () => {

@@ -29,7 +29,13 @@ after(async () => {
 
 async function commit(path: string): Promise<number> {
   const asked = request('writer', 'acquire_lock');
-  const decision = acquireLock({ path, caller: asked.actor, ttl_ms: 600_000, reason: undefined });
+  const decision = acquireLock({
+    areas: [{ place: path }],
+    single: true,
+    caller: asked.actor,
+    ttl_ms: 600_000,
+    reason: undefined,
+  });
   const outcome = await writer.run(asked, decision);
   assert.ok(outcome.status === 'committed');
   return outcome.position;

@@ -45,7 +45,16 @@ function newTask(task_type: string) {
 
 function lockOf(agent_id: string, path: string) {
   const asked = request(agent_id, 'acquire_lock');
-  return store.run(asked, acquireLock({ path, caller: asked.actor, ttl_ms: 60_000, reason: 'why' }));
+  return store.run(
+    asked,
+    acquireLock({
+      areas: [{ place: path }],
+      single: true,
+      caller: asked.actor,
+      ttl_ms: 60_000,
+      reason: 'why',
+    }),
+  );
 }
 
 function failsWith(code: string) {
@@ -201,7 +210,16 @@ test('what the database can not store fails alone, not the group it came in', as
 test('[LOCK-8] postgres: an operation id is forgotten after a day, and pruning takes only such rows', async () => {
   const asked = request('ann', 'acquire_lock', { operation_id: 'old', input_digest: 'd' });
   const again = () =>
-    store.run(asked, acquireLock({ path: 'old.ts', caller: asked.actor, ttl_ms: 60_000, reason: undefined }));
+    store.run(
+      asked,
+      acquireLock({
+        areas: [{ place: 'old.ts' }],
+        single: true,
+        caller: asked.actor,
+        ttl_ms: 60_000,
+        reason: undefined,
+      }),
+    );
   const first = await again();
   const repeated = await again();
   assert.ok(first.status === 'committed' && repeated.status === 'committed');

@@ -127,7 +127,7 @@ function helloOf(
 
 function callOf(file_path: string, not_after_ms: number): Call {
   const actor = { agent_id: 'raw', agent_type: 'test', session_id: 'raw' };
-  const args = [{ path: file_path, caller: actor, ttl_ms: 60_000 }];
+  const args = [{ areas: [{ place: file_path }], single: true, caller: actor, ttl_ms: 60_000 }];
   const operation = 'acquire_lock';
   const request = {
     project: 'default',

@@ -51,8 +51,8 @@ const lease: Plant[] = [
   {
     name: 'a release does not say until when the grant must live',
     file: 'src/domain/locks/release-lock.ts',
-    from: 'return commit([event], answer, current.lease.expires_at_ms);',
-    to: 'return commit([event], answer);',
+    from: 'return commit(events, ended.answer, ended.not_after_ms);',
+    to: 'return commit(events, ended.answer);',
     tests: [domain('locks')],
   },
 ];
@@ -92,6 +92,58 @@ const seat: Plant[] = [
     from: 'void this.leave().finally(',
     to: 'void Promise.resolve().finally(',
     tests: [stores('seat')],
+  },
+];
+
+const areas: Plant[] = [
+  {
+    name: 'a newcomer overtakes who waits',
+    file: 'src/domain/locks/reach.ts',
+    from: 'if (line !== undefined && !isBefore(',
+    to: 'if (line === undefined || !isBefore(',
+    tests: [domain('lock-line'), 'test/simulation/simulation.test.ts'],
+  },
+  {
+    name: 'a reader stands a writer',
+    file: 'src/domain/lease.ts',
+    from: 'a.shared === true && b.shared === true',
+    to: 'a.shared === true || b.shared === true',
+    tests: [domain('lock-line'), 'test/simulation/simulation.test.ts'],
+  },
+  {
+    name: 'the list of locked folders is looked at, not expected',
+    file: 'src/ledger/proposal.ts',
+    from: 'if (!written.has(keyText(key)))',
+    to: "if (!written.has(keyText(key)) && key.kind !== 'lock_folders')",
+    tests: ['test/simulation/simulation.test.ts'],
+  },
+  {
+    name: 'a folder is granted without an announcement',
+    file: 'src/domain/locks/acquire-lock.ts',
+    from: 'if (hasFolder(fresh) && findings.line === undefined)',
+    to: 'if (hasFolder(fresh) && findings.line === null)',
+    tests: [domain('lock-areas'), 'test/simulation/simulation.test.ts'],
+  },
+  {
+    name: 'what ran out above and below is left standing',
+    file: 'src/domain/locks/reach.ts',
+    from: 'if (wanted.has(place) || hit.length > 0) over.push(expired(place, lease));',
+    to: 'if (wanted.has(place)) over.push(expired(place, lease));',
+    tests: [domain('lock-areas'), 'test/simulation/simulation.test.ts'],
+  },
+  {
+    name: 'a place in line holds without saying until when',
+    file: 'src/domain/locks/acquire-lock.ts',
+    from: 'let not_after_ms = line?.alive_until_ms ?? Number.POSITIVE_INFINITY;',
+    to: 'let not_after_ms = Number.POSITIVE_INFINITY;',
+    tests: [domain('lock-line')],
+  },
+  {
+    name: 'PostgreSQL: get_work does not ask whether a folder is locked',
+    file: 'src/stores/postgres/migrations/007_lock_areas.sql',
+    from: 'IF NOT coxswain.no_folder_is_locked(p_project) THEN',
+    to: 'IF false THEN',
+    tests: ['test/stores/postgres-take.test.ts'],
   },
 ];
 
@@ -324,4 +376,12 @@ const postgres: Plant[] = [
   },
 ];
 
-export const plants: readonly Plant[] = [...lease, ...queue, ...memory, ...sqlite, ...seat, ...postgres];
+export const plants: readonly Plant[] = [
+  ...lease,
+  ...areas,
+  ...queue,
+  ...memory,
+  ...sqlite,
+  ...seat,
+  ...postgres,
+];

@@ -9,6 +9,9 @@ export const requirements: Readonly<Record<string, string>> = {
   'LOCK-7': 'anyone can list who holds what, why, and until when',
   'LOCK-8': 'fencing tokens of a path only grow, across expiry, release and restart; older ones are refused',
   'LOCK-9': 'all spellings of a path are one lock; a path outside the repository is a clear error',
+  'LOCK-10':
+    'several paths, a folder or a glob in one call, all or nothing, without deadlock; a folder covers what is under it',
+  'LOCK-11': 'readers share a lock; waiting for one has a timeout and is first come, first served',
   'QUEUE-1': 'the most urgent claimable task is handed out atomically, the oldest first among equals',
   'QUEUE-2': 'with nothing to claim the answer is a plain "no tasks available"',
   'QUEUE-3': 'completing a task records its outcome and makes its dependents claimable',

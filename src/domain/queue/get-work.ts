@@ -1,3 +1,4 @@
+import { foldersAbove, overlap } from '../../kernel/area.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -11,9 +12,10 @@ import {
   refused,
   type Taking,
 } from '../../ledger/decision.ts';
-import type { EventBody } from '../../ledger/entity.ts';
+import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, standing } from '../lease.ts';
-import { type LockState, lockKey } from '../locks/lock.ts';
+import { foldersKey, lockedFolders } from '../locks/folders.ts';
+import { areaOf, type LockState, lockKey, placeOf } from '../locks/lock.ts';
 import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
 
 export interface GetWork {
@@ -41,9 +43,7 @@ export function getWork(command: GetWork): Taking<JsonObject> {
         const more = heads(task_types, count + limits.candidates_per_take);
         const wide = more.every((range) => loaded.hasList(range));
         const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, count)), count);
-        const unread = candidates
-          .flatMap(({ state }) => state.files.map(lockKey))
-          .filter((key) => !loaded.has(key));
+        const unread = locksToRead(candidates, loaded);
         if (unread.length > 0) return need({ keys: unread });
         const takeable = candidates.filter((task) => filesAreFree(loaded, task, caller, now_ms));
         // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
@@ -87,7 +87,7 @@ function inOrder(loaded: Loaded, ranges: readonly Range[]): TaskRecord[] {
 
 /** A commit expects every lock it looked at, so only as many tasks are looked at as its limit of entities allows. */
 function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[] {
-  let left = limits.entities_per_commit - count;
+  let left = limits.entities_per_take - count;
   const end = tasks.findIndex((task) => {
     left -= task.state.files.length;
     return left < 0;
@@ -95,11 +95,38 @@ function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[]
   return end === -1 ? [...tasks] : tasks.slice(0, end);
 }
 
+/** Locks that no task's files lie in are not looked at, and there are few others: so many fit beside the files' own. */
+const FOLDERS_MAX = limits.entities_per_commit - limits.entities_per_take - 1;
+
+/** The files' locks, and those of the locked folders above them. */
+function locksToRead(tasks: readonly TaskRecord[], loaded: Loaded): EntityKey[] {
+  const files = tasks.flatMap(({ state }) => state.files);
+  if (files.length === 0) return [];
+  // Its absence, too, is expected at the commit: no folder is locked in between.
+  if (!loaded.hasKey(foldersKey))
+    return [foldersKey, ...files.map(lockKey)].filter((key) => !loaded.hasKey(key));
+  const above = new Set(files.flatMap((path) => lockedAbove(path, loaded)));
+  const keys = [...files, ...[...above].slice(0, FOLDERS_MAX)].map(lockKey);
+  return keys.filter((key) => !loaded.hasKey(key));
+}
+
+function lockedAbove(path: string, loaded: Loaded): string[] {
+  const listed = lockedFolders(loaded);
+  return listed.length === 0 ? [] : foldersAbove(path).filter((folder) => listed.includes(folder));
+}
+
+/** A task changes its files: even a reader's lock of another agent keeps it. Who only waits in line does not. */
 function filesAreFree(loaded: Loaded, task: TaskRecord, caller: Caller, now_ms: number): boolean {
-  return task.state.files.every((path) => {
-    const lease = loaded.get<LockState>(lockKey(path))?.state.lease;
-    return standing(lease, { ...caller, token: undefined }, now_ms).standing !== 'taken';
-  });
+  return task.state.files.every((path) =>
+    [path, ...lockedAbove(path, loaded)].every((place) => {
+      if (!loaded.hasKey(lockKey(place))) return false;
+      const { leases } = placeOf(loaded.get<LockState>(lockKey(place))?.state);
+      const over = leases.filter((lease) => overlap({ place: path }, areaOf(place, lease)));
+      return over.every(
+        (lease) => standing(lease, { ...caller, token: undefined }, now_ms).standing !== 'taken',
+      );
+    }),
+  );
 }
 
 function handOut(tasks: readonly TaskRecord[], caller: Caller, lease_ms: number, now_ms: number) {

@@ -69,12 +69,12 @@ export function declareFields(command: Command, operation: AnyOperation, fields:
   for (const name of positional) {
     const field = fields.find((candidate) => candidate.name === name);
     if (field === undefined) throw new Error(`${operation.name} has no field ${name}`);
-    const word = field.kind === 'list' ? `${name}...` : name;
+    const word = field.kind === 'list' || operation.several !== undefined ? `${name}...` : name;
     command.argument(`[${word}]`, field.description);
-    usage.push(field.required ? `<${word}>` : `[${word}]`);
+    usage.push(field.required || operation.several !== undefined ? `<${word}>` : `[${word}]`);
   }
   for (const field of fields) {
-    if (positional.includes(field.name)) continue;
+    if (positional.includes(field.name) || field.name === operation.several) continue;
     const flag = flagName(field.name);
     const option = new Option(`--${flag}${PLACEHOLDERS[field.kind]}`, field.description);
     command.addOption(option);
@@ -98,9 +98,13 @@ export function readFields(
 ): { ok: true; input: JsonObject } | { ok: false; refusal: Refusal } {
   const positional = operation.positional ?? [];
   const input: JsonObject = {};
+  // One argument is the one thing meant; several are a list of their own, with an answer about each.
+  const list = operation.several === undefined ? undefined : (args[0] as string[] | undefined);
   for (const field of fields) {
     const place = positional.indexOf(field.name);
-    const given = place === -1 ? options[attributeName(field.name)] : args[place];
+    let given = place === -1 ? options[attributeName(field.name)] : args[place];
+    if (list !== undefined && place !== -1) given = list.length === 1 ? list[0] : undefined;
+    if (field.name === operation.several) given = list !== undefined && list.length > 1 ? list : undefined;
     if (given === undefined || (field.kind === 'list' && place !== -1 && (given as string[]).length === 0))
       continue;
     const value = readValue(field, given as string | string[] | boolean);

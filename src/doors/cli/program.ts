@@ -1,4 +1,5 @@
 import { Command, type OutputConfiguration } from 'commander';
+import type { Connection } from '../../coordinator.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
@@ -6,6 +7,7 @@ import { operations } from '../../operations/index.ts';
 import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
 import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
+import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXAMPLES = `
@@ -81,7 +83,31 @@ async function runOperation(
   else if (!read.ok) answer = read.refusal;
   else
     answer = await withStore(options, terminal, (coxswain) =>
-      coxswain.connect(who.actor).perform(operation, read.input),
+      performOnce(coxswain.connect(who.actor), operation, read.input, terminal, options.json === true),
     );
   await conclude(terminal, answer, options, result);
+}
+
+/** Ctrl-C during a wait gives up the place in line and then ends; everything else is too short to be interrupted. */
+async function performOnce(
+  connection: Connection,
+  operation: AnyOperation,
+  input: JsonObject,
+  terminal: Terminal,
+  silent: boolean,
+): Promise<JsonObject> {
+  if (operation.waits === undefined || !(Number(input[operation.waits]) > 0))
+    return await connection.perform(operation, input);
+  const stopped = untilStopped();
+  const gone = new AbortController();
+  void stopped.signal.then(() => gone.abort());
+  const onWaiting = ({ message, position }: JsonObject) => {
+    const line = typeof position === 'number' ? ` You are number ${position} in line.` : '';
+    if (!silent) void terminal.err(`cox: waiting: ${message}${line}\n`).catch(() => {});
+  };
+  try {
+    return await connection.perform(operation, input, { signal: gone.signal, onWaiting });
+  } finally {
+    stopped.dispose();
+  }
 }

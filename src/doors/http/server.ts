@@ -4,6 +4,7 @@ import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, refuse } from '../../kernel/refusal.ts';
 import { version } from '../../kernel/version.ts';
+import type { AnyOperation } from '../../operation.ts';
 import { checkLocks } from '../../operations/check-locks.ts';
 import { shownStore } from '../about.ts';
 import { HTTP_STATUS, invalid, refusalOf, verdictOf } from '../answer.ts';
@@ -41,7 +42,7 @@ export async function createApi(coxswain: Coxswain, timeouts: { request_ms?: num
   return {
     server,
     async stop() {
-      api.stopping = true;
+      api.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX);
@@ -68,7 +69,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 class ApiHandler {
-  stopping = false;
+  readonly #stopping = new AbortController();
   readonly #coxswain: Coxswain;
   readonly #routes: ReadonlyMap<string, Route>;
   readonly #connections: Connections;
@@ -80,6 +81,11 @@ class ApiHandler {
     this.#routes = routes;
     this.#connections = new Connections(coxswain);
     this.#operations = describeRoutes(routes);
+  }
+
+  /** Whoever waits in line is answered now. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
@@ -124,8 +130,18 @@ class ApiHandler {
     const key = request.headers['idempotency-key'];
     if (key !== undefined && operation.mutates && input.operation_id === undefined)
       input.operation_id = key as string;
-    const answer = await connection.perform(operation, input);
+    const answer = await connection.perform(operation, input, {
+      signal: this.#untilGone(operation, input, response),
+    });
     this.#send(response, HTTP_STATUS[verdictOf(answer)], answer);
+  }
+
+  /** Only a call that waits needs to know that nobody is left to answer. */
+  #untilGone({ waits }: AnyOperation, input: JsonObject, response: ServerResponse): AbortSignal | undefined {
+    if (waits === undefined || !(Number(input[waits]) > 0)) return undefined;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    return AbortSignal.any([gone.signal, this.#stopping.signal]);
   }
 
   /** What needs no identity and changes nothing. */
@@ -198,7 +214,7 @@ class ApiHandler {
 
   #send(response: ServerResponse, status: number, answer: JsonObject): void {
     const text = JSON.stringify(answer);
-    if (this.stopping) response.shouldKeepAlive = false;
+    if (this.#stopping.signal.aborted) response.shouldKeepAlive = false;
     response.writeHead(status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),

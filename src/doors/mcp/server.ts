@@ -55,6 +55,8 @@ export type Perform = (
   operation: AnyOperation,
   input: unknown,
   clientName: string | undefined,
+  /** Aborted when the client cancels the call or goes away. */
+  signal: AbortSignal,
 ) => Promise<JsonObject>;
 
 /** The low-level server: our declarations already carry a JSON schema, and validation is the coordinator's. */
@@ -69,7 +71,9 @@ export function createMcpServer(offered: readonly OfferedTool[], perform: Perfor
     const operation = byName.get(params.name);
     if (operation === undefined) throw unknownTool(params.name, [...byName.keys()]);
     const input = params.arguments ?? {};
-    const answer = refuseDepth(input) ?? (await perform(operation, input, clientName(server, context)));
+    const { signal } = context.mcpReq;
+    const answer =
+      refuseDepth(input) ?? (await perform(operation, input, clientName(server, context), signal));
     return toResult(answer);
   });
   return server;

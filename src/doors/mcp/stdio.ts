@@ -19,6 +19,7 @@ export interface McpService {
 }
 
 const DRAIN_MS_MAX = 5_000;
+const LEAVE_MS_MAX = 1_000;
 
 /** MCP over this process's stdin and stdout, for the one client at the other end. */
 export async function serveMcp(service: McpService): Promise<void> {
@@ -45,6 +46,8 @@ export async function serveMcp(service: McpService): Promise<void> {
     process.stdin.once('end', resolve);
     process.stdin.once('error', () => resolve());
   });
+  // Told to stop, whoever waits in line is answered at once; when only the input ends, within the time to drain.
+  void service.stop.then(() => client.leave());
   await Promise.race([ended, service.stop, closed]);
   // The transport drops what is under way when its input ends; whoever pipes a script into us wants the answers.
   await answered(DRAIN_MS_MAX);
@@ -88,6 +91,8 @@ function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Pr
 /** One client, one identity, one connection; the store behind it may come later. */
 class McpClient {
   readonly #service: McpService;
+  readonly #underWay = new Set<Promise<JsonObject>>();
+  readonly #leaving = new AbortController();
   #opening: Promise<Coxswain> | undefined;
   #connection: Connection | undefined;
 
@@ -107,10 +112,14 @@ class McpClient {
     operation: AnyOperation,
     input: unknown,
     clientName: string | undefined,
+    signal: AbortSignal,
   ): Promise<JsonObject> {
     try {
       this.#connection ??= this.#connect(await this.open(), clientName);
-      return await this.#connection.perform(operation, input);
+      const wanted = operation.waits === undefined ? signal : AbortSignal.any([signal, this.#leaving.signal]);
+      const answer = this.#connection.perform(operation, input, { signal: wanted });
+      this.#underWay.add(answer);
+      return await answer.finally(() => this.#underWay.delete(answer));
     } catch (error) {
       return refusalOf(error);
     }
@@ -125,8 +134,19 @@ class McpClient {
     return this.#connection ?? coxswain.connect({ agent_type: name || 'mcp', ...this.#service.identity });
   }
 
+  /** Nobody waits any longer. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
   async close(): Promise<void> {
+    this.leave();
     const coxswain = await this.#opening?.catch(() => undefined);
+    // Who was waiting for a lock gives up its place in line first.
+    const late = new AbortController();
+    const ended = Promise.allSettled(this.#underWay);
+    await Promise.race([ended, coxswain?.clock.sleep(LEAVE_MS_MAX, late.signal).catch(() => {})]);
+    late.abort();
     await coxswain?.close();
   }
 }

@@ -8,14 +8,23 @@ const KEPT_MAX = 5000;
  * which is harmless: a commit proves every version it went by, and nobody is refused because of what stands here.
  */
 export class Recent {
-  readonly #records = new Map<string, EntityRecord>();
+  readonly #records = new Map<string, EntityRecord | undefined>();
 
   put(project: string, record: EntityRecord): void {
-    const text = `${project}\0${keyText(record)}`;
+    this.putSeen(project, record, record);
+  }
+
+  /** Also that there is none. */
+  putSeen(project: string, key: EntityKey, record: EntityRecord | undefined): void {
+    const text = `${project}\0${keyText(key)}`;
     this.#records.delete(text);
     this.#records.set(text, record);
     const [oldest] = this.#records.keys();
     if (this.#records.size > KEPT_MAX && oldest !== undefined) this.#records.delete(oldest);
+  }
+
+  knows(project: string, key: EntityKey): boolean {
+    return this.#records.has(`${project}\0${keyText(key)}`);
   }
 
   get(project: string, key: EntityKey): EntityRecord | undefined {

@@ -148,6 +148,9 @@ class PostgresStore implements Store, OptimisticEngine {
       return { now_ms: this.estimate_ms(), seen: undefined, unsure: true };
     const result = await this.#loads.push(loadJob(request.project, needs, request));
     result.fill(into);
+    for (const key of needs.keys ?? [])
+      if (this.#context.entities.get(key.kind)?.steady)
+        this.#recent.putSeen(request.project, key, into.get(key));
     return { now_ms: result.now_ms, seen: result.seen };
   }
 
@@ -162,12 +165,11 @@ class PostgresStore implements Store, OptimisticEngine {
     return result;
   }
 
-  /** True when all that is needed is what this process wrote itself not long ago. */
+  /** True when all that is needed is what this process wrote itself not long ago, or what hardly ever changes. */
   #recollect(project: string, { keys = [], ranges = [] }: Needs, into: LoadedSet): boolean {
     if (keys.length === 0 || ranges.length > 0) return false;
-    const records = keys.map((key) => this.#recent.get(project, key));
-    if (records.includes(undefined)) return false;
-    for (const [index, key] of keys.entries()) into.put(key, records[index]);
+    if (!keys.every((key) => this.#recent.knows(project, key))) return false;
+    for (const key of keys) into.put(key, this.#recent.get(project, key));
     return true;
   }
 

@@ -70,5 +70,8 @@ export const MIGRATIONS: readonly string[] = [
     taken_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER NOT NULL
   ) STRICT;
+
+  -- Locks are found by their place: a lock on a folder looks at what is held below it.
+  UPDATE records SET sort_key = 'held/' || id WHERE kind = 'lock' AND sort_key >= 'held/' AND sort_key < 'held0';
   `,
 ];

@@ -11,14 +11,32 @@ import { Seeded } from '../../simulation/random.ts';
 
 const MINUTE_MS = 60_000;
 
+type Ask = (who: Connection, name: string, input: JsonObject) => Promise<JsonObject>;
+
+/** Readers, a folder, a pattern, and somebody who waits until the time of another is over. */
+async function tellOfFolders(ask: Ask, anna: Connection, bert: Connection): Promise<void> {
+  await ask(anna, 'acquire_lock', { file_paths: ['docs/', 'docs/*.md'], shared: true, ttl_minutes: 5 });
+  await ask(bert, 'acquire_lock', { file_path: 'docs/a.md', shared: true, reason: 'read', ttl_minutes: 5 });
+  await ask(anna, 'release_lock', { file_paths: ['docs/', 'docs/*.md'] });
+  await ask(bert, 'acquire_lock', { file_path: 'docs/a.md', ttl_minutes: 1 });
+  await ask(anna, 'acquire_lock', { file_path: 'docs/', wait_seconds: 90 });
+}
+
 /** A short story in which every event occurs, told to the product itself: always the same log. */
 export async function tellStory(folder: string): Promise<LogEntry[]> {
   let now_ms = Date.UTC(2026, 0, 5, 9);
   const clock: Clock = { now_ms: () => now_ms, elapsed_ms: () => now_ms, sleep: async () => {} };
+  /** Whoever waits does so until it has to say that it still does. */
+  const hints = () => ({
+    next: async (until_ms: number) => {
+      now_ms = until_ms;
+    },
+    close: () => {},
+  });
   const random = new Seeded(1);
   const ids = createIds(clock, random);
   const store = new MemoryStore({ entities, clock, random, ids });
-  const context = { store, clock, ids, workspace: findWorkspace(folder), project: 'golden' };
+  const context = { store, clock, ids, workspace: findWorkspace(folder), project: 'golden', hints };
   const connect = (agent_id: string) =>
     new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
   const [anna, bert] = [connect('anna'), connect('bert')];
@@ -66,5 +84,6 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   await ask(anna, 'cancel_work', { task_id: late, reason: 'no longer needed' });
   if ((await ask(anna, 'show_work', { task_id: fragile })).status !== 'dead')
     throw new Error('the story went wrong');
+  await tellOfFolders(ask, anna, bert);
   return (await store.read('golden', 0, 1000)).entries;
 }
