@@ -164,7 +164,12 @@ export class TaskModel {
 
   #goOn(task: Task, row: LogEntry): void {
     if (task.met.size + task.waived.size < task.depends_on.length) task.status = 'waiting';
-    else task.status = task.not_before_ms > row.at_ms ? 'delayed' : 'ready';
+    else if (task.not_before_ms > row.at_ms) task.status = 'delayed';
+    else {
+      task.status = 'ready';
+      // A time that has come once is over, also when the clock is set back.
+      task.not_before_ms = 0;
+    }
   }
 
   #waitingFor(parent: string): Task[] {

@@ -289,7 +289,7 @@ const sqlite: Plant[] = [
   },
   {
     name: 'SQLite: the operation id is not looked up',
-    file: 'src/stores/sqlite/store.ts',
+    file: 'src/stores/sqlite/deciding.ts',
     from: 'if (seen !== undefined) return recall<A>(request, seen);',
     to: 'void recall;\n    void seen;',
     tests: ['test/stores/sqlite.test.ts'],
@@ -324,9 +324,9 @@ const sqlite: Plant[] = [
   },
   {
     name: 'SQLite: the row of a commit is written later',
-    file: 'src/stores/sqlite/store.ts',
+    file: 'src/stores/sqlite/deciding.ts',
     from: 'statements.append(position, row, ',
-    to: 'this.note(row);\n      void (',
+    to: 'writer.note(row);\n    void (',
     tests: [conformance('sqlite')],
   },
   {
@@ -339,8 +339,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: a foreign database is taken for ours',
     file: 'src/stores/sqlite/file.ts',
-    from: 'if (application_id !== 0 || objects > 0)',
-    to: 'if (application_id === -1 && objects > 0)',
+    from: '(application_id !== 0 || objects > 0)',
+    to: '(application_id === -1 && objects > 0)',
     tests: ['test/chaos/sqlite-files.test.ts'],
   },
 ];
