@@ -10,6 +10,7 @@ import {
 } from './queue/change-work.ts';
 import { completeWork as complete, completeWorkBatch as completeBatch } from './queue/complete-work.ts';
 import { type GetWork, getWork as take } from './queue/get-work.ts';
+import { joinLine as join, leaveLine as leave } from './queue/line.ts';
 import { renewWork as renew } from './queue/renew-work.ts';
 import { settleDue as settle } from './queue/settle-due.ts';
 import { submitWork as submit } from './queue/submit-work.ts';
@@ -37,6 +38,8 @@ export const renewWork = command('renew_work', renew);
 export const cancelWork = command('cancel_work', cancel);
 export const reprioritiseWork = command('reprioritise_work', reprioritise);
 export const retryWork = command('retry_work', retry);
+export const joinLine = command('join_line', join);
+export const leaveLine = command('leave_line', leave);
 export const settleDue = command('settle_due', settle);
 
 const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);

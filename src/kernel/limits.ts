@@ -27,6 +27,7 @@ export const limits = {
   /** Folders with a lock or somebody waiting for one, in all. */
   lock_folders_max: 300,
   lock_waiters_max: 100,
+  work_waiters_max: 500,
   /** What ran out and is written down beside a grant; the rest in rounds of its own before. */
   expiries_per_commit: 30,
   wait_seconds_max: 3600,

@@ -1,12 +1,16 @@
-import { settleDue, getWork as take } from '../domain/commands.ts';
-import { DUE_FIRST } from '../domain/queue/get-work.ts';
+import { joinLine, leaveLine, settleDue, getWork as take } from '../domain/commands.ts';
+import { DUE_FIRST, type GetWork, nextDue, nextDueAt_ms } from '../domain/queue/get-work.ts';
+import { mayBringWork } from '../domain/queue/line.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
+import { waitFor } from '../waiting.ts';
 
 export interface ClaimInput {
   task_types?: string[] | undefined;
   lease_minutes: number;
+  wait_seconds?: number | undefined;
 }
 
 export const getWork: Operation<ClaimInput> = {
@@ -19,7 +23,12 @@ export const getWork: Operation<ClaimInput> = {
   mutates: true,
   standard: true,
   positional: ['task_types'],
-  examples: ['cox work get', 'cox work get test review --lease-minutes 60 --json'],
+  waits: 'wait_seconds',
+  examples: [
+    'cox work get',
+    'cox work get test review --lease-minutes 60 --json',
+    'cox work get --wait-seconds 600',
+  ],
   input: async () => (await import('./schemas/work.ts')).getWork,
   async handle(input, step) {
     const claimed = await claim(input, 1, step);
@@ -29,6 +38,24 @@ export const getWork: Operation<ClaimInput> = {
   },
 };
 
+type Wanted = Omit<GetWork, 'settled'>;
+
+export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
+  const { task_types, lease_minutes, wait_seconds = 0 } = input;
+  const wanted = { caller: step.caller, task_types, count, lease_ms: lease_minutes * 60_000 };
+  let answer = await takeNow(wanted, step);
+  if (wait_seconds > 0 && isEmpty(answer))
+    answer = await takeInLine(wanted, wait_seconds * 1000, answer, step);
+  if (!isRefusal(answer))
+    for (const task of answer.tasks as JsonObject[])
+      step.grants.remember(`task/${task.task_id}`, task.fencing_token as number);
+  return answer;
+}
+
+function isEmpty(answer: JsonObject): answer is Refusal {
+  return isRefusal(answer) && refusalCode(answer) === 'no_tasks_available';
+}
+
 /** Rounds of due work that one caller does before it gives up finding something to hand out. */
 const ROUNDS_MAX = 400;
 
@@ -36,23 +63,68 @@ const ROUNDS_MAX = 400;
  * One round of what is due comes first, so that the most urgent task is found even if it became ready only now. After
  * that it claims; only a caller who would go away with nothing does more rounds.
  */
-export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
-  const command = {
-    caller: step.caller,
-    task_types: input.task_types,
-    count,
-    lease_ms: input.lease_minutes * 60_000,
+async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
+  const attempt = async (settled: boolean) => {
+    const taking = take({ ...wanted, settled });
+    // A store's own quick way knows nothing of the line.
+    return answerOf(await (wanted.waiter_id === undefined ? step.take(taking) : step.run(taking.decision)));
   };
-  const first = answerOf(await step.take(take({ ...command, settled: false })));
+  const first = await attempt(false);
   let answer = first;
   let due = isRefusal(first) && first[DUE_FIRST] === true;
   for (let round = 0; due && round < ROUNDS_MAX; round += 1) {
     due = (await step.chore('settle_due', settleDue())).status === 'committed';
-    answer = answerOf(await step.take(take({ ...command, settled: true })));
-    if (!isRefusal(answer) || refusalCode(answer) !== 'no_tasks_available') break;
+    answer = await attempt(true);
+    if (!isEmpty(answer)) break;
   }
-  if (!isRefusal(answer))
-    for (const task of answer.tasks as JsonObject[])
-      step.grants.remember(`task/${task.task_id}`, task.fencing_token as number);
   return answer;
+}
+
+/** Nobody tells when a lock on a task's file runs out; so long at most does one wait for that. */
+const LOOK_AGAIN_MS = 5000;
+
+async function takeInLine(
+  command: Wanted,
+  timeout_ms: number,
+  refusal: Refusal,
+  step: Step,
+): Promise<JsonObject | Refusal> {
+  const wanted = { ...command, waiter_id: step.ids.uuid() };
+  const { waiter_id, task_types } = wanted;
+  const place = { waiter_id, agent_id: step.caller.agent_id, task_types };
+  // Before it stands in line: what others do from then on is heard.
+  const hints = step.hints(mayBringWork);
+  const started_ms = step.elapsed_ms();
+  let last = refusal;
+  let soonest_ms = 0;
+  /** Reads first: only what can be had now is worth a commit. */
+  const look = async () => {
+    const seen = await step.consider(take({ ...wanted, settled: false }).decision);
+    const answer =
+      seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true
+        ? seen.refusal
+        : await takeNow(wanted, step);
+    if (!isEmpty(answer)) return answer;
+    last = answer;
+    const { loaded, now_ms } = await step.find(nextDue);
+    soonest_ms = Math.min(nextDueAt_ms(loaded, waiter_id, now_ms), now_ms + LOOK_AGAIN_MS);
+    return undefined;
+  };
+  const renew = async () => void (await step.chore('wait_for_work', joinLine(place)));
+  let got: JsonObject | undefined;
+  try {
+    const joined = answerOf(await step.chore('wait_for_work', joinLine(place)));
+    if (isRefusal(joined)) return joined;
+    step.waiting(refusal);
+    const renew_ms = limits.waiter_alive_ms / 2;
+    const soonest = () => soonest_ms - step.now_ms();
+    got = await waitFor(step, hints, { timeout_ms, renew_ms, attempt: look, renew, soonest_ms: soonest });
+    const waited_seconds = Math.round((step.elapsed_ms() - started_ms) / 100) / 10;
+    return got ?? { ...last, waited_seconds };
+  } finally {
+    hints.close();
+    // Best effort: who says nothing more is taken for dead in a few seconds. A claim has left the line already.
+    if (got === undefined || isRefusal(got))
+      await step.chore('leave_line', leaveLine({ waiter_id })).catch(() => {});
+  }
 }

@@ -4,6 +4,7 @@ import { areaCases } from './areas.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
 import { ledgerCases } from './ledger.ts';
+import { lineCases } from './line.ts';
 import { lockCases } from './locks.ts';
 import { processCases, startCases } from './processes.ts';
 import { queueCases } from './queue.ts';
@@ -24,6 +25,7 @@ export function conformance(engine: Engine): void {
     locks: lockCases,
     areas: areaCases,
     queue: queueCases,
+    line: lineCases,
     dependencies: dependencyCases,
     ledger: ledgerCases,
     watch: watchCases,

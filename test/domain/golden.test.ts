@@ -48,10 +48,12 @@ const EVENTS: Record<string, string> = {
   'task/task_skipped': 'error_message task_id',
   'task/task_submitted':
     'attempt_count created_at_ms depends_on description failed_dependencies files has_dependents input_data? max_attempts not_before_ms? on_dependency_failure? priority releasing submitted_by task_type unmet',
+  'work_line/line_joined': 'waiter',
+  'work_line/line_left': 'waiter_ids',
 };
 
 const LEASE = 'agent_id agent_type expires_at_ms granted_at_ms session_id token';
-const WAITER = /^agent_id agent_type alive_until_ms id (pattern )?session_id (shared )?since_ms$/;
+const WAITER = /^agent_id (agent_type )?alive_until_ms id (pattern )?(session_id )?(shared )?(since_ms|task_types)?$/;
 const ROW =
   'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
 

@@ -6,6 +6,7 @@ import { refuse } from '../../kernel/refusal.ts';
 import {
   commit,
   type Loaded,
+  type Needs,
   need,
   prefixed,
   type Range,
@@ -16,6 +17,7 @@ import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, standing } from '../lease.ts';
 import { foldersKey, lockedFolders } from '../locks/folders.ts';
 import { areaOf, type LockState, lockKey, placeOf } from '../locks/lock.ts';
+import { aheadInLine, lineKey, servedFromLine, unreserved } from './line.ts';
 import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
 
 export interface GetWork {
@@ -25,23 +27,28 @@ export interface GetWork {
   readonly lease_ms: number;
   /** Whether what has become due comes first (`settleDue`); the caller does that once and asks again. */
   readonly settled: boolean;
+  /** The caller's place in the line for work, if it has been waiting. */
+  readonly waiter_id?: string | undefined;
 }
 
 /** The answer of a taking that found something due: not for agents, `operations/get-work.ts` acts on it. */
 export const DUE_FIRST = 'due_first';
 
 export function getWork(command: GetWork): Taking<JsonObject> {
-  const { caller, task_types, count, lease_ms, settled } = command;
+  const { caller, task_types, count, lease_ms, settled, waiter_id } = command;
   return {
     name: 'get_work',
     args: { task_types: task_types === undefined ? undefined : [...task_types], count, lease_ms, settled },
     decision: {
       // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
-      needs: { ranges: [...heads(task_types, count), firstDue] },
+      needs: { keys: [lineKey], ranges: [...heads(task_types, count), firstDue] },
       decide(loaded, now_ms) {
         if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
         const more = heads(task_types, count + limits.candidates_per_take);
         const wide = more.every((range) => loaded.hasList(range));
+        // Nobody overtakes who has waited longer: the first tasks are theirs.
+        const ahead = aheadInLine(loaded, waiter_id, now_ms);
+        if (ahead.length > 0 && !wide) return need({ ranges: more });
         const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, count)), count);
         const unread = locksToRead(candidates, loaded);
         if (unread.length > 0) return need({ keys: unread });
@@ -49,8 +56,10 @@ export function getWork(command: GetWork): Taking<JsonObject> {
         // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
         if (!wide && candidates.slice(0, count).some((task) => !takeable.includes(task)))
           return need({ ranges: more });
-        if (takeable.length === 0) return refused(noTasks(task_types, candidates.length));
-        return handOut(takeable.slice(0, count), caller, lease_ms, now_ms);
+        const open = unreserved(takeable, ahead).slice(0, count);
+        if (open.length === 0)
+          return refused(noTasks(task_types, candidates.length - takeable.length, ahead.length));
+        return handOut(open, caller, lease_ms, now_ms, servedFromLine(loaded, waiter_id));
       },
     },
   };
@@ -129,8 +138,14 @@ function filesAreFree(loaded: Loaded, task: TaskRecord, caller: Caller, now_ms: 
   );
 }
 
-function handOut(tasks: readonly TaskRecord[], caller: Caller, lease_ms: number, now_ms: number) {
-  const events: EventBody[] = [];
+function handOut(
+  tasks: readonly TaskRecord[],
+  caller: Caller,
+  lease_ms: number,
+  now_ms: number,
+  besides: readonly EventBody[],
+) {
+  const events: EventBody[] = [...besides];
   const answers: JsonObject[] = [];
   for (const task of tasks) {
     const lease = grant(task, { ...caller, token: undefined }, lease_ms, now_ms);
@@ -161,8 +176,19 @@ function dueFirst() {
   return refuse('no_tasks_available', 'Due tasks come first.', { [DUE_FIRST]: true });
 }
 
-function noTasks(task_types: readonly string[] | undefined, skipped: number) {
+function noTasks(task_types: readonly string[] | undefined, locked: number, ahead: number) {
   const of = task_types === undefined ? '' : ` of type ${task_types.join(', ')}`;
-  const why = skipped === 0 ? '' : ` ${skipped} wait for files that other agents have locked.`;
-  return refuse('no_tasks_available', `No task${of} can be handed out now.${why}`);
+  const why = locked === 0 ? '' : ` ${locked} wait for files that other agents have locked.`;
+  const line = ahead === 0 ? '' : ` ${ahead} agents have waited longer.`;
+  return refuse('no_tasks_available', `No task${of} can be handed out now.${why}${line}`);
+}
+
+/** For those who wait: when time alone may bring something, at the latest. */
+export const nextDue: Needs = { keys: [lineKey], ranges: [firstDue] };
+
+export function nextDueAt_ms(loaded: Loaded, waiter_id: string, now_ms: number): number {
+  const [first] = loaded.list<TaskState>(firstDue);
+  const due_ms = first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state);
+  // One of those ahead may have died, and nobody says so.
+  return Math.min(due_ms, ...aheadInLine(loaded, waiter_id, now_ms).map((each) => each.alive_until_ms));
 }

@@ -32,12 +32,7 @@ export const acquireLock = inputSchema(
         .boolean()
         .describe('For reading: others may hold it shared too, and nobody may change it.')
         .optional(),
-      wait_seconds: z
-        .number()
-        .min(0)
-        .max(limits.wait_seconds_max)
-        .describe('Wait in line so long instead of being refused; first come, first served.')
-        .optional(),
+      wait_seconds: fields.wait_seconds,
       reason: text(limits.reason_chars_max, 'What you are about to do; others see it.').optional(),
       ttl_minutes: fields.minutes(
         'How long you need it; acquire again to extend.',

@@ -82,6 +82,12 @@ export const fields = {
       .max(limits.ttl_minutes_max, `between ${limits.ttl_minutes_min} and ${limits.ttl_minutes_max} minutes`)
       .default(standard)
       .describe(what),
+  wait_seconds: z
+    .number()
+    .min(0)
+    .max(limits.wait_seconds_max)
+    .describe('Wait in line so long instead of being refused; first come, first served.')
+    .optional(),
   priority: z.int().min(1).max(10).describe('1 (most urgent) to 10'),
 };
 

@@ -76,12 +76,15 @@ const claim = {
   ),
 };
 
-export const getWork = inputSchema(z.strictObject({ ...claim, operation_id: fields.operation_id }));
+export const getWork = inputSchema(
+  z.strictObject({ ...claim, wait_seconds: fields.wait_seconds, operation_id: fields.operation_id }),
+);
 
 export const getWorkBatch = inputSchema(
   z.strictObject({
     ...claim,
     count: z.int().min(1).max(limits.task_batch_max).default(10),
+    wait_seconds: fields.wait_seconds,
     operation_id: fields.operation_id,
   }),
 );

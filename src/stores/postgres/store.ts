@@ -262,6 +262,7 @@ function latest(group: readonly Waiting<unknown>[]): number {
 /** When nothing is ready the decision itself says so, in its own words: its ranges are empty but for what is due. */
 function refusalOf(decision: Decision<JsonObject>, now_ms: number, due: RawRecord | undefined) {
   const loaded = new LoadedSet();
+  for (const key of decision.needs.keys ?? []) loaded.put(key, undefined);
   for (const range of decision.needs.ranges ?? [])
     loaded.putList(range, due !== undefined && range.from === 'due/' ? [recordOf(range.kind, due)] : []);
   const verdict = decision.decide(loaded, now_ms);

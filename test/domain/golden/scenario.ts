@@ -85,5 +85,7 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   if ((await ask(anna, 'show_work', { task_id: fragile })).status !== 'dead')
     throw new Error('the story went wrong');
   await tellOfFolders(ask, anna, bert);
+  // Nobody submits meanwhile: it joins the line and leaves it.
+  await ask(bert, 'get_work', { task_types: ['none'], wait_seconds: 1 });
   return (await store.read('golden', 0, 1000)).entries;
 }

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { until } from '../support/until.ts';
+import type { Scene } from './suite.ts';
+
+/** Waiting in line for work. */
+export function lineCases(scene: Scene): void {
+  const at = scene.engine;
+  const submit = async (task_type: string, more: JsonObject = {}) => {
+    const input = { task_type, task_description: `for whoever waits (${task_type})`, ...more };
+    return (await scene.agent('boss')('submit_work', input)).task_id as string;
+  };
+  /** Those who wait for a type, first come first. */
+  const line = async (type: string): Promise<string[]> => {
+    const { loaded } = await scene
+      .coxswain()
+      .store.find('default', { keys: [{ kind: 'work_line', id: 'all' }] });
+    const state = loaded.get<{ waiters: { agent_id: string; task_types?: string[] }[] }>({
+      kind: 'work_line',
+      id: 'all',
+    })?.state;
+    const waiters = state?.waiters ?? [];
+    return waiters.filter(({ task_types }) => task_types?.includes(type)).map(({ agent_id }) => agent_id);
+  };
+  const wait = async (agent_id: string, task_type: string, wait_seconds = 20) => {
+    const answer = scene.agent(agent_id)('get_work', { task_types: [task_type], wait_seconds });
+    await until(async () => (await line(task_type)).includes(agent_id));
+    return { answer };
+  };
+
+  test(`[LOCK-11] ${at}: who waits for work gets it in the order in which they came, and nobody overtakes`, async () => {
+    const names = ['first', 'second', 'third'];
+    const waiting: Promise<JsonObject>[] = [];
+    for (const name of names) waiting.push((await wait(name, 'ordered')).answer);
+    assert.deepEqual(await line('ordered'), names);
+    for (const [index, answer] of waiting.entries()) {
+      const task_id = await submit('ordered');
+      // A newcomer finds it ready, and is told that others have waited longer.
+      const newcomer = await scene.agent('newcomer')('get_work', { task_types: ['ordered'] });
+      assert.equal(newcomer.reason, 'no_tasks_available', JSON.stringify(newcomer));
+      assert.equal((await answer).task_id, task_id, `${names[index]} is next`);
+    }
+    assert.deepEqual(await line('ordered'), []);
+  });
+
+  test(`[LOCK-11] ${at}: what is left over for those ahead can be had at once`, async () => {
+    const { answer } = await wait('patient', 'plenty');
+    await scene.agent('boss')('submit_work_batch', {
+      tasks: [1, 2, 3].map((priority) => ({
+        task_type: 'plenty',
+        task_description: `${priority}`,
+        priority,
+      })),
+    });
+    const newcomer = await scene.agent('quick')('get_work', { task_types: ['plenty'] });
+    assert.equal((await answer).task_description, '1', 'the most urgent one is for who has waited');
+    assert.equal(newcomer.success, true, JSON.stringify(newcomer));
+    assert.notEqual(newcomer.task_description, '1');
+    // Other types are none of their business.
+    await submit('elsewhere');
+    const { answer: other } = await wait('patient', 'plenty-again', 1);
+    assert.equal((await scene.agent('quick')('get_work', { task_types: ['elsewhere'] })).success, true);
+    assert.equal((await other).reason, 'no_tasks_available');
+  });
+
+  test(`[LOCK-11] ${at}: the wait ends with its time, says how long it was, and leaves no trace in the line`, async () => {
+    const { answer } = await wait('short', 'never', 0.5);
+    const refused = await answer;
+    assert.equal(refused.reason, 'no_tasks_available');
+    assert.ok(Number(refused.waited_seconds) >= 0.4, JSON.stringify(refused));
+    assert.deepEqual(await line('never'), []);
+  });
+
+  test(`[LOCK-11] ${at}: what becomes ready by time, or because its parent is done, reaches who waits`, async () => {
+    const { answer: delayed } = await wait('early', 'delayed');
+    const not_before = new Date(Date.now() + 700).toISOString();
+    const task_id = await submit('delayed', { not_before });
+    const got = await delayed;
+    assert.equal(got.task_id, task_id, JSON.stringify(got));
+    const parent = await submit('parent');
+    const child = await submit('child', { depends_on: [parent] });
+    const { answer } = await wait('heir', 'child');
+    const worker = scene.agent('worker');
+    assert.equal((await worker('get_work', { task_types: ['parent'] })).task_id, parent);
+    await worker('complete_work', { task_id: parent, success: true });
+    assert.equal((await answer).task_id, child);
+  });
+
+  test(`[LOCK-11] ${at}: who died in line delays nobody for longer than it counts as alive`, async () => {
+    const { store, clock } = scene.coxswain();
+    const ghost = {
+      id: 'ghost',
+      agent_id: 'ghost',
+      task_types: ['haunted'],
+      alive_until_ms: clock.now_ms() + 900,
+    };
+    await store.run(
+      {
+        project: 'default',
+        actor: { agent_id: 'ghost', agent_type: 'test', session_id: 'ghost' },
+        sequence: 1,
+        operation: 'get_work',
+        parameters: {},
+        operation_id: `ghost-${at}`,
+        input_digest: '',
+        started_ms: clock.elapsed_ms(),
+      },
+      {
+        needs: { keys: [{ kind: 'work_line', id: 'all' }] },
+        decide: () => ({
+          verdict: 'commit',
+          events: [{ kind: 'work_line', id: 'all', type: 'line_joined', data: { waiter: ghost } }],
+          answer: { success: true },
+        }),
+      },
+    );
+    const task_id = await submit('haunted');
+    const early = await scene.agent('living')('get_work', { task_types: ['haunted'] });
+    assert.equal(early.reason, 'no_tasks_available', 'a newcomer is behind whoever counts as alive');
+    const started_ms = performance.now();
+    const got = await scene.agent('living')('get_work', { task_types: ['haunted'], wait_seconds: 20 });
+    assert.equal(got.task_id, task_id, JSON.stringify(got));
+    assert.ok(performance.now() - started_ms < limits.waiter_alive_ms);
+  });
+}
