@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { entities } from '../../src/domain/entities.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
+import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import { Statements } from '../../src/stores/sqlite/statements.ts';
 import { agent } from '../conformance/engine.ts';
 import { until } from '../support/until.ts';
@@ -161,4 +163,25 @@ test('[QUEUE-8] an operation id is forgotten after a day, not before', async () 
   shift_ms = 25 * 3600 * 1000;
   assert.notEqual((await call('submit_work', input)).task_id, first.task_id);
   await coxswain.close();
+});
+
+test('[LOCK-10] a store from before locks on folders: what is held in it is seen, also in a replay', async () => {
+  const { coxswain, path } = await fresh();
+  await agent(coxswain, 'a')('acquire_lock', { file_path: 'src/a.ts', reason: 'since long' });
+  await coxswain.close();
+  tamper(
+    path,
+    "UPDATE records SET sort_key = 'held/session-a' WHERE kind = 'lock'",
+    'PRAGMA user_version = 1',
+  );
+  const upgraded = await open({ store: `sqlite:${path}` });
+  const refused = await agent(upgraded, 'b')('acquire_lock', { file_path: 'src/' });
+  assert.deepEqual(
+    [refused.action, refused.overlaps, refused.lock_reason],
+    ['blocked', 'src/a.ts', 'since long'],
+  );
+  const { store, project } = upgraded;
+  const replayed = await replay(store, entities, project);
+  assert.deepEqual(await compareWithLive(store, entities, project, replayed), []);
+  await upgraded.close();
 });
