@@ -53,7 +53,8 @@ const EVENTS: Record<string, string> = {
 };
 
 const LEASE = 'agent_id agent_type expires_at_ms granted_at_ms session_id token';
-const WAITER = /^agent_id (agent_type )?alive_until_ms id (pattern )?(session_id )?(shared )?(since_ms|task_types)?$/;
+const WAITER =
+  /^agent_id (agent_type )?alive_until_ms id (pattern )?(session_id )?(shared )?(since_ms|task_types)?$/;
 const ROW =
   'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
 

@@ -46,7 +46,7 @@ test('names: fields of every input', async () => {
     check_locks: 'file_paths?',
     submit_work:
       'task_type task_description input_data? priority? files? on_dependency_failure? not_before? max_attempts? idempotency_key? depends_on? operation_id?',
-    get_work: 'task_types? lease_minutes? operation_id?',
+    get_work: 'task_types? lease_minutes? wait_seconds? operation_id?',
     complete_work: 'task_id success result? error_message? fencing_token? operation_id?',
     renew_work: 'task_id lease_minutes? fencing_token? operation_id?',
     show_work: 'task_id',
@@ -55,7 +55,7 @@ test('names: fields of every input', async () => {
     reprioritise_work: 'task_id priority operation_id?',
     retry_work: 'task_id operation_id?',
     submit_work_batch: 'tasks operation_id?',
-    get_work_batch: 'task_types? lease_minutes? count? operation_id?',
+    get_work_batch: 'task_types? lease_minutes? count? wait_seconds? operation_id?',
     complete_work_batch: 'items operation_id?',
   });
 });
