@@ -33,7 +33,7 @@ export function decideInside<A extends JsonObject>(
     const rounds = deliberate(decision, loaded, () => now_ms);
     let step = rounds.next();
     while (!step.done) {
-      loadInto(statements, request.project, step.value, loaded);
+      loadKnown(writer, request.project, step.value, loaded);
       step = rounds.next();
     }
     const verdict = step.value;
@@ -48,11 +48,17 @@ export function decideInside<A extends JsonObject>(
     const position = writer.nextPosition();
     const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
     statements.append(position, row, named ? request.input_digest : null);
-    for (const write of proposal.writes) statements.write(request.project, write, position);
+    for (const write of proposal.writes) writer.known.write(request.project, write, position);
     return { status: 'committed', answer: verdict.answer, position, repeated: false };
   }
 }
 
+function loadKnown({ known, statements }: Writer, project: string, needs: Needs, into: LoadedSet): void {
+  for (const key of needs.keys ?? []) into.put(key, known.get(project, key));
+  for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
+}
+
+/** Outside a transaction of the writer: nothing of what is known counts. */
 export function loadInto(statements: Statements, project: string, needs: Needs, into: LoadedSet): void {
   for (const key of needs.keys ?? []) into.put(key, statements.record(project, key));
   for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));

@@ -6,6 +6,7 @@ import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { checkEpoch } from './file.ts';
 import { FileGuard } from './guard.ts';
+import { KnownRecords } from './known.ts';
 import { Statements } from './statements.ts';
 import { Wal } from './wal.ts';
 
@@ -40,6 +41,8 @@ const NOTES_WAIT_MS = 20;
  */
 export class Writer {
   readonly statements: Statements;
+  /** Only meaningful inside `execute`. */
+  readonly known: KnownRecords;
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #wal: Wal;
@@ -69,6 +72,7 @@ export class Writer {
     this.#wal = new Wal(path);
     this.#guard = new FileGuard(path, database, this.#wal, clock);
     this.statements = new Statements(database);
+    this.known = new KnownRecords(this.statements);
   }
 
   /** Throws when what is at the path is no longer what was opened. */
@@ -277,6 +281,7 @@ export class Writer {
   #catchUp(): void {
     const version = this.statements.dataVersion();
     if (version === this.#seenVersion) return;
+    this.known.forget();
     checkEpoch(this.statements.epoch());
     this.#position = this.statements.lastPosition();
     this.#seenVersion = version;
@@ -290,6 +295,7 @@ export class Writer {
   #rollback(): void {
     // Positions handed out in the failed transaction are free again.
     this.#seenVersion = undefined;
+    this.known.forget();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }
