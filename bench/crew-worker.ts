@@ -53,7 +53,7 @@ let turn = 0;
 process.on('message', async (message: number | 'close') => {
   if (message === 'close') {
     await committer.close();
-    process.disconnect();
+    process.disconnect?.();
     return;
   }
   const waits_ms: number[] = [];

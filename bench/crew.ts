@@ -76,7 +76,6 @@ function sampleOf(reports: readonly WorkerReport[], elapsed_ms: number): CrewSam
   return {
     count: waits_ms.length,
     elapsed_ms,
-    counts: reports.map((report) => report.waits_ms.length),
     jain: jainIndex(reports.map((report) => report.waits_ms.length)),
     p50_ms: percentile(waits_ms, 0.5),
     p99_ms: percentile(waits_ms, 0.99),

@@ -133,6 +133,9 @@ export function cycles(queue: CycleQueue): Contender {
   };
 }
 
+/** Noise comes in waves of seconds, so a turn is short, and a round is many turns of everybody. */
+const TURN_SECONDS = 0.3;
+
 /** One short unmeasured round to warm everything up, then the rounds, in turns. */
 export async function compare(
   contenders: readonly Contender[],
@@ -141,16 +144,28 @@ export async function compare(
   label: string,
 ): Promise<Series[]> {
   const series = contenders.map((contender): Series => ({ name: contender.name, rates: [] }));
-  for (let round = 0; round <= options.rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      const warmUp = round === 0;
-      progress.say(`${label}: ${warmUp ? 'warm-up' : `round ${round}/${options.rounds}`}, ${contender.name}`);
-      const sample = await contender.measure(options.seconds * 1000 * (warmUp ? 0.5 : 1));
-      const own = series[index];
-      if (own === undefined || warmUp) continue;
+  for (const contender of contenders) {
+    progress.say(`${label}: warm-up, ${contender.name}`);
+    await contender.measure(options.seconds * 1000);
+  }
+  const turns = Math.max(1, Math.round(options.seconds / TURN_SECONDS));
+  for (let round = 1; round <= options.rounds; round++) {
+    progress.say(`${label}: round ${round}/${options.rounds}`);
+    const sums = contenders.map((): Sample => ({ count: 0, elapsed_ms: 0 }));
+    for (let turn = 0; turn < turns; turn++) {
+      for (const [index, contender] of contenders.entries()) {
+        const sample = await contender.measure((options.seconds * 1000) / turns);
+        const sum = sums[index];
+        if (sum === undefined) continue;
+        sum.count += sample.count;
+        sum.elapsed_ms += sample.elapsed_ms;
+      }
+    }
+    for (const [index, own] of series.entries()) {
       // A contender that tries several ways in the warm-up names the one it chose.
-      own.name = contender.name;
-      own.rates.push(rateOf(sample));
+      own.name = contenders[index]?.name ?? own.name;
+      const sum = sums[index];
+      if (sum !== undefined) own.rates.push(rateOf(sum));
     }
   }
   return series;

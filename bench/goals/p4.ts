@@ -3,6 +3,7 @@ import { openBullmq } from '../baselines/bullmq.ts';
 import { openProperLockfile } from '../baselines/proper-lockfile.ts';
 import { openRedisLocks } from '../baselines/redis-locks.ts';
 import { atLeast, type Bench, type Match, missing, play, type Row } from '../bench.ts';
+import { openCrew } from '../crew.ts';
 import { type Contender, cycles, hammer } from '../harness.ts';
 
 const LOCK_CALLERS = 8;
@@ -26,6 +27,20 @@ async function openOurPairs(dir: string): Promise<Contender> {
         return 1;
       }),
     close: () => ours.close(),
+  };
+}
+
+/** The same from processes of their own, through whoever of them sits. */
+async function openSeatPairs(dir: string): Promise<Contender> {
+  const crew = await openCrew('seat', join(dir, 'seat.db'), LOCK_CALLERS);
+  return {
+    name: 'ours',
+    async measure(durationMs) {
+      const { count, elapsed_ms } = await crew.measure(durationMs);
+      // An acquire and a release.
+      return { count: count / 2, elapsed_ms };
+    },
+    close: () => crew.close(),
   };
 }
 
@@ -54,18 +69,27 @@ export async function p4(bench: Bench): Promise<Row[]> {
     ours: () => openOurQueue(dir),
     peers: [],
   };
+  const processes: Match = {
+    goal: 'P4',
+    what: `lock pairs, SQLite, durable, ${LOCK_CALLERS} processes through the seat`,
+    unit: 'pairs/s',
+    ours: () => openSeatPairs(dir),
+    peers: [],
+  };
   if (redis === undefined) {
     bench.progress.shout(`P4 is not compared with Redis and BullMQ: ${NO_REDIS}`);
     return [
       missing(locks, 'Redis', lockBound, NO_REDIS),
       ...(await play(bench, locks)),
+      missing(processes, 'Redis', lockBound, NO_REDIS),
       missing(queue, 'BullMQ', queueBound, NO_REDIS),
     ];
   }
   locks.peers.unshift({ open: () => openRedisLocks(redis.path, LOCK_CALLERS), bound: lockBound });
+  processes.peers.unshift({ open: () => openRedisLocks(redis.path, LOCK_CALLERS), bound: lockBound });
   queue.peers.unshift({
     open: async () => cycles(await openBullmq(redis.path, QUEUE_CALLERS)),
     bound: queueBound,
   });
-  return [...(await play(bench, locks)), ...(await play(bench, queue))];
+  return [...(await play(bench, locks)), ...(await play(bench, processes)), ...(await play(bench, queue))];
 }

@@ -116,6 +116,9 @@ class SqliteStore implements Store {
           return { promises: outcome.status === 'committed', answer: () => resolve(outcome) };
         },
         fail: reject,
+        // Our own calls are here at once, the neighbours' need a way: without this we would be served in every batch and
+        // they in every other.
+        yields: this.#file.seat?.serves === true,
       });
     });
   }

@@ -15,6 +15,8 @@ export interface Job {
   /** Synchronous: no transaction is ever open across an await. */
   execute(): Executed;
   fail(error: Error): void;
+  /** Lets one batch of others go first. Set to false once it has. */
+  yields?: boolean;
 }
 
 interface Executed {
@@ -146,11 +148,24 @@ export class Writer {
   }
 
   async #writeBatch(): Promise<void> {
-    const batch = await this.#tryBatch(() => this.#queue.splice(0, BATCH_MAX));
+    const batch = await this.#tryBatch(() => this.#takeBatch());
     // One of them failed and took the others with it, so each gets a transaction of its own.
     for (const job of batch) {
       await this.#tryBatch(() => [job]);
     }
+  }
+
+  #takeBatch(): Job[] {
+    const waiting = this.#queue;
+    if (waiting.some((job) => job.yields !== true)) {
+      const patient = waiting.filter((job) => job.yields === true);
+      this.#queue = waiting.filter((job) => job.yields !== true);
+      for (const job of patient) job.yields = false;
+      const batch = this.#queue.splice(0, BATCH_MAX);
+      this.#queue.unshift(...patient);
+      return batch;
+    }
+    return waiting.splice(0, BATCH_MAX);
   }
 
   /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */

@@ -43,6 +43,11 @@ export class Seat {
     return this.#follower;
   }
 
+  /** Whether others commit through this process. */
+  get serves(): boolean {
+    return (this.#server?.followers ?? 0) > 0;
+  }
+
   get commits(): string {
     if (this.#server !== undefined) return `for itself and ${this.#server.followers} others`;
     return this.#follower === undefined ? 'directly' : `through process ${this.#follower.pid}`;
