@@ -17,6 +17,7 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   P3: async () => (await import('./goals/p3.ts')).p3,
   P4: async () => (await import('./goals/p4.ts')).p4,
   P7: async () => (await import('./goals/p7.ts')).p7,
+  WAIT: async () => (await import('./goals/wait.ts')).wait,
 };
 
 interface Servers {
@@ -54,7 +55,7 @@ async function playAll(options: Options, bench: Bench): Promise<{ rows: Row[]; f
   const failed: Goal[] = [];
   for (const goal of options.goals) {
     if (bench.interrupted) break;
-    if (goal === 'P7' && options.baselines_only) continue; // ours beside ours: there is no baseline
+    if ((goal === 'P7' || goal === 'WAIT') && options.baselines_only) continue; // ours beside ours: there is no baseline
     try {
       const player = await PLAYERS[goal]();
       rows.push(...(await player(bench)));

@@ -1,5 +1,5 @@
 // node test/chaos/all.ts
-// The long form of what `npm test` does briefly: full races, a thousand kills, fan-outs to ten thousand, restarts. Several minutes.
+// The long form of what `npm test` does briefly: full races, a thousand kills, attacks on the seat, fan-outs to ten thousand, restarts. Several minutes.
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
 import { raceForAreas } from './areas.ts';
@@ -8,6 +8,7 @@ import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
 import { restartUnderLoad } from './postgres-restart.ts';
 import { race } from './race.ts';
+import { attackSeat, storm } from './seat.ts';
 
 const RACERS = 32;
 const RACE_SECONDS = 10;
@@ -20,6 +21,11 @@ const RESTARTS = 10;
 const DEPENDENTS = 10_000;
 const DEPENDENTS_ON_POSTGRES = 2000;
 const FAN_OUT_KILLS = 20;
+/** `node test/chaos/seat.ts` does a thousand and two hundred. */
+const SEAT_KILLS = 150;
+const SEAT_STOPS = 30;
+const SEATED = 8;
+const STORM_SECONDS = 60;
 
 let violations = 0;
 
@@ -37,6 +43,8 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
     report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
     report(await raceForAreas(`sqlite:${join(folder.path, 'areas.db')}`, AREA_RACERS, AREA_SECONDS));
     report(await raceForAreas(await server.createDatabase(), AREA_RACERS, AREA_SECONDS));
+    report(await attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED));
+    report(await storm(join(folder.path, 'storm.db'), STORM_SECONDS, RACERS));
     report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));
     report(await killWriters(await server.createDatabase(), KILLS_ON_POSTGRES, WRITERS));
     for (const success of [true, false]) {

@@ -57,6 +57,44 @@ const lease: Plant[] = [
   },
 ];
 
+const waiting: Plant[] = [
+  {
+    name: 'a newcomer overtakes who waits for work',
+    file: 'src/domain/queue/line.ts',
+    from: 'const before = own === -1 ? waiters : waiters.slice(0, own);',
+    to: 'const before = own === -1 ? [] : waiters.slice(0, own);',
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'who died in the line for work counts for ever',
+    file: 'src/domain/queue/line.ts',
+    from: 'return before.filter(({ alive_until_ms }) => alive_until_ms > now_ms);',
+    to: 'return before.filter(() => now_ms > 0);',
+    tests: [conformance('memory')],
+  },
+  {
+    name: 'PostgreSQL: get_work in SQL knows nothing of the line',
+    file: 'src/stores/postgres/migrations/009_work_line.sql',
+    from: "r.kind = 'work_line' AND r.sort_key >= 'waiting/'",
+    to: "r.kind = 'work_line' AND r.sort_key < 'a'",
+    tests: [conformance('postgres')],
+  },
+  {
+    name: 'PostgreSQL: a lost answer is not looked up in the log',
+    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
+    from: 'WHERE q.s IS NOT NULL;',
+    to: 'WHERE q.s < 0;',
+    tests: [stores('postgres-outage')],
+  },
+  {
+    name: 'SQLite: what is known outlives the commit of another process',
+    file: 'src/stores/sqlite/writer.ts',
+    from: 'if (version === this.#seenVersion) return;\n    this.known.forget();',
+    to: 'if (version === this.#seenVersion) return;',
+    tests: [conformance('sqlite')],
+  },
+];
+
 const seat: Plant[] = [
   {
     name: 'a follower that got no answer does not look whether it was done',
