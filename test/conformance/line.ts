@@ -90,32 +90,42 @@ export function lineCases(scene: Scene): void {
 
   test(`[LOCK-11] ${at}: who died in line delays nobody for longer than it counts as alive`, async () => {
     const { store, clock } = scene.coxswain();
-    const ghost = {
-      id: 'ghost',
-      agent_id: 'ghost',
-      task_types: ['haunted'],
-      alive_until_ms: clock.now_ms() + 900,
-    };
-    await store.run(
-      {
+    /** One that joined and says nothing more. */
+    const haunt = (task_type: string, alive_ms: number) => {
+      const waiter = {
+        id: `ghost of ${task_type}`,
+        agent_id: 'ghost',
+        task_types: [task_type],
+        alive_until_ms: clock.now_ms() + alive_ms,
+      };
+      const request = {
         project: 'default',
         actor: { agent_id: 'ghost', agent_type: 'test', session_id: 'ghost' },
         sequence: 1,
         operation: 'get_work',
         parameters: {},
-        operation_id: `ghost-${at}`,
+        operation_id: waiter.id,
         input_digest: '',
         started_ms: clock.elapsed_ms(),
-      },
-      {
+      };
+      return store.run(request, {
         needs: { keys: [{ kind: 'work_line', id: 'all' }] },
         decide: () => ({
           verdict: 'commit',
-          events: [{ kind: 'work_line', id: 'all', type: 'line_joined', data: { waiter: ghost } }],
+          events: [{ kind: 'work_line', id: 'all', type: 'line_joined', data: { waiter } }],
           answer: { success: true },
         }),
-      },
-    );
+      });
+    };
+    // Who does not wait itself clears nobody away, and needs not.
+    await haunt('passed', 300);
+    const left = await submit('passed');
+    const plain = await until(async () => {
+      const answer = await scene.agent('living')('get_work', { task_types: ['passed'] });
+      return answer.success === true && answer;
+    });
+    assert.equal(plain.task_id, left);
+    await haunt('haunted', 900);
     const task_id = await submit('haunted');
     const early = await scene.agent('living')('get_work', { task_types: ['haunted'] });
     assert.equal(early.reason, 'no_tasks_available', 'a newcomer is behind whoever counts as alive');

@@ -420,6 +420,7 @@ export const plants: readonly Plant[] = [
   ...queue,
   ...memory,
   ...sqlite,
+  ...waiting,
   ...seat,
   ...postgres,
 ];
