@@ -15,6 +15,8 @@ export interface Sample {
 export interface Contender {
   name: string;
   measure(durationMs: number): Promise<Sample>;
+  /** Needs longer turns than most: it fills something and empties it again. */
+  fills?: boolean;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ export function cycles(queue: CycleQueue): Contender {
   };
   return {
     name: queue.name,
+    fills: true,
     async measure(durationMs) {
       if (lastRate === 0) lastRate = rateOf(await once(firstCount));
       const count = Math.max(firstCount, Math.round((lastRate * durationMs) / 1000 / 50) * 50);
@@ -135,6 +138,8 @@ export function cycles(queue: CycleQueue): Contender {
 
 /** Noise comes in waves of seconds, so a turn is short, and a round is many turns of everybody. */
 const TURN_SECONDS = 0.3;
+/** A queue is filled and drained in each turn; in a short one nobody would be under full load for long. */
+const FILLING_TURN_SECONDS = 1;
 
 /** One short unmeasured round to warm everything up, then the rounds, in turns. */
 export async function compare(
@@ -148,7 +153,8 @@ export async function compare(
     progress.say(`${label}: warm-up, ${contender.name}`);
     await contender.measure(options.seconds * 1000);
   }
-  const turns = Math.max(1, Math.round(options.seconds / TURN_SECONDS));
+  const turn = contenders.some(({ fills }) => fills) ? FILLING_TURN_SECONDS : TURN_SECONDS;
+  const turns = Math.max(1, Math.round(options.seconds / turn));
   for (let round = 1; round <= options.rounds; round++) {
     progress.say(`${label}: round ${round}/${options.rounds}`);
     const sums = contenders.map((): Sample => ({ count: 0, elapsed_ms: 0 }));
