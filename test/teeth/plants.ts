@@ -258,7 +258,7 @@ const queue: Plant[] = [
   },
   {
     name: 'PostgreSQL: the agent is not told which dependencies failed',
-    file: 'src/stores/postgres/migrations/006_dependency_failure.sql',
+    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
     from: "CASE WHEN c.state -> 'failed_dependencies' <> '[]'",
     to: "CASE WHEN c.state -> 'failed_dependencies' = '[0]'",
     tests: ['test/stores/postgres-take.test.ts'],
@@ -386,21 +386,21 @@ const sqlite: Plant[] = [
 const postgres: Plant[] = [
   {
     name: 'PostgreSQL: what is only read is not expected',
-    file: 'src/stores/postgres/migrations/003_commit.sql',
+    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
     from: 'FILTER (WHERE coalesce(r.version, 0) <> t.v)',
     to: 'FILTER (WHERE t.w AND coalesce(r.version, 0) <> t.v)',
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: expectations take no lock',
-    file: 'src/stores/postgres/migrations/003_commit.sql',
+    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
     from: 'ELSE pg_advisory_xact_lock_shared((o.key >> 32)::integer, ((o.key << 32) >> 32)::integer)::text',
     to: "ELSE ''",
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: a taken task is taken again',
-    file: 'src/stores/postgres/migrations/004_get_work.sql',
+    file: 'src/stores/postgres/migrations/007_lock_areas.sql',
     from: 'AND (p_types IS NULL OR coxswain.still_ready(p_project, p_ids[at]))',
     to: '',
     tests: ['test/chaos/follow.test.ts', conformance('postgres')],
