@@ -1,10 +1,12 @@
 // Each point of the seat's protocol with the failure it is there for. test/chaos/seat.ts throws all of them at once.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { commands } from '../../src/domain/commands.ts';
 import { connect, open } from '../../src/index.ts';
 import { machineTime_ms } from '../../src/kernel/clock.ts';
@@ -203,10 +205,16 @@ test('[STORE-1] Ctrl-Z on the agent that sits: it gives the seat up before it st
   assert.equal((await lock(crew.sitter, 'src/b.ts')).answer.action, 'acquired');
 });
 
-test('[STORE-1] a seat that ends leaves no socket, and its followers go on', async () => {
+test('[STORE-1] cox status shows who sits; a seat that ends leaves no socket, and its followers go on', async () => {
   using folder = temporaryFolder();
   const file = new File(folder.path);
   using crew = await pair(file);
+  const bin = fileURLToPath(new URL('../../bin/cox', import.meta.url));
+  const status = execFileSync(process.execPath, [bin, 'status', '--json', '--store', file.store], {
+    encoding: 'utf8',
+  });
+  const { seat_pid, seat_reachable } = JSON.parse(status) as JsonObject;
+  assert.deepEqual([seat_pid, seat_reachable], [crew.sitter.pid, true]);
   const socket = file.seat()?.socket ?? '';
   assert.equal(statSync(join(socket, '..')).mode & 0o777, 0o700);
   await crew.sitter.close();

@@ -21,13 +21,15 @@ export async function describeStatus(options: CommonOptions, terminal: Terminal)
       status,
       (work[status] as JsonObject[]).length,
     ]);
-    const { seat } = await coxswain.store.describe();
+    const seat = (await coxswain.store.describe()).seat as JsonObject | undefined;
     const full = counts.some(([, count]) => count === COUNTED_MAX);
     return {
       success: true,
       store: shownStore(coxswain.store_url),
       project: coxswain.project,
-      ...(seat === undefined ? {} : { seat }),
+      ...(seat === undefined
+        ? {}
+        : { seat_pid: seat.pid, seat_since_at: seat.since, seat_reachable: seat.reachable }),
       agent_id: who.actor.agent_id,
       ...Object.fromEntries(counts),
       // The list is bounded, so that a status stays quick beside a million tasks; say so rather than count wrongly.
