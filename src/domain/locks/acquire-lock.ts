@@ -3,13 +3,13 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, type Loaded, need, refused } from '../../ledger/decision.ts';
+import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew, standing } from '../lease.ts';
 import { blocked, secondsSince } from './blocked.ts';
 import { withFolders } from './folders.ts';
 import { type Held, hasFolder, type LockState, leaseOf, lockEvent, lockKey, placeOf } from './lock.ts';
-import { examine, type Findings, furtherNeeds, reachOf, suffices, tooMuchBelow, type Wish } from './reach.ts';
+import { decideWith, type Findings, reachOf, suffices, tooMuchBelow, type Wish } from './reach.ts';
 
 export interface AcquireLock extends Wish {
   readonly ttl_ms: number;
@@ -30,25 +30,18 @@ export const FIRST = 'first';
  */
 export function acquireLock(command: AcquireLock): Decision<JsonObject> {
   const { areas } = command;
-  const reach = reachOf(areas);
-  return {
-    needs: reach.needs,
-    decide(loaded, now_ms) {
-      const more = furtherNeeds(reach, loaded);
-      if (more !== undefined) return need(more);
-      const findings = examine(command, reach, loaded, now_ms);
-      if (findings.over.length > limits.expiries_per_commit) return refused(first('tidy'));
-      const superseded = supersededGrant(command, loaded, now_ms);
-      if (superseded !== undefined) return refused(superseded);
-      if (findings.blockers.length > 0) return refused(blocked(command, findings, now_ms));
-      if (!hasFolder(areas)) return grantAll(command, findings, loaded, now_ms);
-      const fresh = areas.filter((area) => !findings.own.some((own) => suffices(own, area, command)));
-      const tooMuch = tooMuchBelow(reachOf(fresh), loaded);
-      if (tooMuch !== undefined) return refused(tooMuch);
-      if (hasFolder(fresh) && findings.line === undefined) return refused(first('announce'));
-      return grantAll(command, findings, loaded, now_ms);
-    },
-  };
+  return decideWith(command, (findings, loaded, now_ms) => {
+    if (findings.over.length > limits.expiries_per_commit) return refused(first('tidy'));
+    const superseded = supersededGrant(command, loaded, now_ms);
+    if (superseded !== undefined) return refused(superseded);
+    if (findings.blockers.length > 0) return refused(blocked(command, findings, now_ms));
+    if (!hasFolder(areas)) return grantAll(command, findings, loaded, now_ms);
+    const fresh = areas.filter((area) => !findings.own.some((own) => suffices(own, area, command)));
+    const tooMuch = tooMuchBelow(reachOf(fresh), loaded);
+    if (tooMuch !== undefined) return refused(tooMuch);
+    if (hasFolder(fresh) && findings.line === undefined) return refused(first('announce'));
+    return grantAll(command, findings, loaded, now_ms);
+  });
 }
 
 function first(step: 'announce' | 'tidy'): Refusal {

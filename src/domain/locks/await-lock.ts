@@ -17,7 +17,7 @@ import {
   placeOf,
   type Waiter,
 } from './lock.ts';
-import { type Blocker, examine, type Findings, furtherNeeds, overIn, reachOf, type Wish } from './reach.ts';
+import { type Blocker, decideWith, type Findings, overIn, type Wish } from './reach.ts';
 
 export interface AwaitLock extends Wish {
   readonly waiter_id: string;
@@ -31,43 +31,36 @@ export interface AwaitLock extends Wish {
  */
 export function awaitLock(command: AwaitLock): Decision<JsonObject> {
   const { areas, caller, waiter_id } = command;
-  const reach = reachOf(areas);
-  return {
-    needs: reach.needs,
-    decide(loaded, now_ms) {
-      const more = furtherNeeds(reach, loaded);
-      if (more !== undefined) return need(more);
-      const findings = examine(command, reach, loaded, now_ms);
-      const circle = command.stays ? findCircle(command, findings) : undefined;
-      if (circle !== undefined) return refused(wouldDeadlock(circle));
-      const since_ms = ownSince(command, loaded) ?? endOfLine(command, findings, now_ms);
-      const places = [...new Set(areas.map(({ place }) => place))];
-      const events = places.flatMap((place) =>
-        overIn(place, loaded.get<LockState>(lockKey(place))?.state, now_ms, waiter_id),
-      );
-      for (const { place, pattern } of areas) {
-        const state = loaded.get<LockState>(lockKey(place))?.state;
-        if (placeOf(state).waiters.length > limits.lock_waiters_max)
-          return refused(refuse('too_large', `${limits.lock_waiters_max} already wait for ${place}.`));
-        const { agent_id, agent_type, session_id } = caller;
-        const about = { shared: command.shared === true ? true : undefined, pattern } as const;
-        const alive_until_ms = now_ms + limits.waiter_alive_ms;
-        const waiter: Waiter = {
-          id: waiter_id,
-          agent_id,
-          agent_type,
-          session_id,
-          ...about,
-          since_ms,
-          alive_until_ms,
-        };
-        events.push(lockEvent(place, 'lock_awaited', { waiter: { ...waiter } }));
-      }
-      const all = withFolders(events, loaded);
-      if (all === undefined) return refused(tooManyFolders());
-      return commit(all, { success: true, since_ms });
-    },
-  };
+  return decideWith(command, (findings, loaded, now_ms) => {
+    const circle = command.stays ? findCircle(command, findings) : undefined;
+    if (circle !== undefined) return refused(wouldDeadlock(circle));
+    const since_ms = ownSince(command, loaded) ?? endOfLine(command, findings, now_ms);
+    const places = [...new Set(areas.map(({ place }) => place))];
+    const events = places.flatMap((place) =>
+      overIn(place, loaded.get<LockState>(lockKey(place))?.state, now_ms, waiter_id),
+    );
+    for (const { place, pattern } of areas) {
+      const state = loaded.get<LockState>(lockKey(place))?.state;
+      if (placeOf(state).waiters.length > limits.lock_waiters_max)
+        return refused(refuse('too_large', `${limits.lock_waiters_max} already wait for ${place}.`));
+      const { agent_id, agent_type, session_id } = caller;
+      const about = { shared: command.shared === true ? true : undefined, pattern } as const;
+      const alive_until_ms = now_ms + limits.waiter_alive_ms;
+      const waiter: Waiter = {
+        id: waiter_id,
+        agent_id,
+        agent_type,
+        session_id,
+        ...about,
+        since_ms,
+        alive_until_ms,
+      };
+      events.push(lockEvent(place, 'lock_awaited', { waiter: { ...waiter } }));
+    }
+    const all = withFolders(events, loaded);
+    if (all === undefined) return refused(tooManyFolders());
+    return commit(all, { success: true, since_ms });
+  });
 }
 
 function tooManyFolders() {

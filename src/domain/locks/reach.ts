@@ -1,7 +1,8 @@
 import { type Area, covers, fileOfFolder, foldersAbove, isFolderPlace, overlap } from '../../kernel/area.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import type { Loaded, Needs } from '../../ledger/decision.ts';
+import { type Decision, type Loaded, type Needs, need, type Verdict } from '../../ledger/decision.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { type Caller, isOver, type Sharing, standEachOther } from '../lease.ts';
 import { foldersKey, lockedFolders } from './folders.ts';
@@ -118,7 +119,22 @@ function isBefore(a: Pick<Waiter, 'since_ms' | 'id'>, b: Pick<Waiter, 'since_ms'
   return a.since_ms < b.since_ms || (a.since_ms === b.since_ms && a.id < b.id);
 }
 
-export function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): Findings {
+/** A decision about a wish: what can matter to it is read first, as much as it takes. */
+export function decideWith(
+  wish: Wish,
+  decide: (findings: Findings, loaded: Loaded, now_ms: number) => Verdict<JsonObject>,
+): Decision<JsonObject> {
+  const reach = reachOf(wish.areas);
+  return {
+    needs: reach.needs,
+    decide(loaded, now_ms) {
+      const more = furtherNeeds(reach, loaded);
+      return more === undefined ? decide(examine(wish, reach, loaded, now_ms), loaded, now_ms) : need(more);
+    },
+  };
+}
+
+function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): Findings {
   const blockers: Blocker[] = [];
   const over: EventBody[] = [];
   const own: OwnLease[] = [];

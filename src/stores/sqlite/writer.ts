@@ -148,34 +148,33 @@ export class Writer {
   }
 
   async #writeBatch(): Promise<void> {
-    const batch = await this.#tryBatch(() => this.#takeBatch());
+    const batch = await this.#tryBatch((all) => this.#takeBatch(all));
     // One of them failed and took the others with it, so each gets a transaction of its own.
     for (const job of batch) {
       await this.#tryBatch(() => [job]);
     }
   }
 
-  #takeBatch(): Job[] {
-    const waiting = this.#queue;
-    if (waiting.some((job) => job.yields !== true)) {
-      const patient = waiting.filter((job) => job.yields === true);
-      this.#queue = waiting.filter((job) => job.yields !== true);
-      for (const job of patient) job.yields = false;
-      const batch = this.#queue.splice(0, BATCH_MAX);
-      this.#queue.unshift(...patient);
-      return batch;
-    }
-    return waiting.splice(0, BATCH_MAX);
+  /** `all`: they are not to be committed but to be told that they can't be. */
+  #takeBatch(all: boolean): Job[] {
+    const patient = all ? [] : this.#queue.filter((job) => job.yields === true);
+    if (patient.length === 0 || patient.length === this.#queue.length)
+      return this.#queue.splice(0, all ? this.#queue.length : BATCH_MAX);
+    this.#queue = this.#queue.filter((job) => job.yields !== true);
+    const batch = this.#queue.splice(0, BATCH_MAX);
+    for (const job of patient) job.yields = false;
+    this.#queue.unshift(...patient);
+    return batch;
   }
 
   /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */
-  async #tryBatch(take: () => Job[]): Promise<Job[]> {
+  async #tryBatch(take: (all: boolean) => Job[]): Promise<Job[]> {
     let batch: Job[] | undefined;
     const done: Executed[] = [];
     try {
       await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
         // Taken only now: whoever came while we waited for the file rides along.
-        batch = take();
+        batch = take(false);
         this.#lastBatch = batch.length;
         this.#appendNotes();
         for (const job of batch) done.push(job.execute());
@@ -183,7 +182,7 @@ export class Writer {
     } catch (error) {
       if (batch !== undefined && batch.length > 1) return batch;
       const failure = isBusy(error) ? this.#stuck(error) : storeFailure(error, this.#path);
-      for (const job of batch ?? take()) job.fail(failure);
+      for (const job of batch ?? take(true)) job.fail(failure);
       return [];
     }
     this.#acknowledge(batch ?? [], done);
