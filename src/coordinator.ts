@@ -10,7 +10,7 @@ import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
-import type { AnyOperation, InputSchema, Step } from './operation.ts';
+import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
 import { summarise } from './summarise.ts';
 import { type Hints, storeHints } from './waiting.ts';
 
@@ -50,13 +50,15 @@ async function loadSchema(operation: AnyOperation): Promise<InputSchema<object>>
  */
 export class Connection {
   readonly actor: Actor;
+  readonly authority: Authority;
   readonly #context: CoordinatorContext;
   readonly #grants = new Grants();
   #sequence = 0;
 
-  constructor(context: CoordinatorContext, actor: Actor) {
+  constructor(context: CoordinatorContext, actor: Actor, authority: Authority = 'operator') {
     this.#context = context;
     this.actor = actor;
+    this.authority = authority;
   }
 
   /** The one loop: every operation of every door goes this way. */
@@ -120,6 +122,7 @@ export class Connection {
     const signal = options.signal ?? NEVER;
     return {
       caller: this.actor,
+      authority: this.authority,
       project,
       ids,
       grants: this.#grants,

@@ -9,6 +9,7 @@ import { refuse } from './kernel/refusal.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
+import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
 import { openStore } from './stores/open.ts';
 
@@ -46,7 +47,7 @@ export interface Coxswain {
   readonly project: string;
   readonly workspace: Workspace;
   readonly clock: Clock;
-  connect(identity?: Partial<Actor>): Connection;
+  connect(identity?: Partial<Actor>, authority?: Authority): Connection;
   close(): Promise<void>;
 }
 
@@ -66,13 +67,14 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     project,
     workspace,
     clock,
-    connect(identity = {}) {
+    connect(identity = {}, authority = 'operator') {
       const fresh = ids.uuid();
-      return new Connection(context, {
+      const actor = {
         agent_id: identity.agent_id ?? `agent-${fresh}`,
         agent_type: identity.agent_type ?? 'unknown',
         session_id: identity.session_id ?? fresh,
-      });
+      };
+      return new Connection(context, actor, authority);
     },
     close: () => store.close(),
   };

@@ -9,9 +9,16 @@ import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
 import type { Hints, Matters } from './waiting.ts';
 
+/**
+ * What the door knows about whoever asks, beyond the name: an agent behind a key, somebody who has the store itself in
+ * hands (a local command or process, which could read it anyway), or a person who has proven to be one.
+ */
+export type Authority = 'agent' | 'operator' | 'person';
+
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
 export interface Step {
   readonly caller: Caller;
+  readonly authority: Authority;
   readonly project: string;
   readonly ids: Ids;
   /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
@@ -59,6 +66,10 @@ export interface Operation<I extends object = object> {
   readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
   /** False: changes nothing, safe to repeat, no operation id. */
   readonly mutates: boolean;
+  /** Needs no key over HTTP: whoever reaches the server may look. */
+  readonly open?: true;
+  /** Answered by this machine alone: the store is not opened for it and need not be up. */
+  readonly machine?: true;
   /** The CLI's arguments without a flag, in order. */
   readonly positional?: readonly string[];
   /** The list that takes all arguments when there is more than the one positional one. */
