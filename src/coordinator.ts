@@ -11,7 +11,9 @@ import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
 import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
+import type { Presence, Showing } from './presence.ts';
 import { summarise } from './summarise.ts';
+import type { TeamReader } from './teams.ts';
 import { type Hints, storeHints } from './waiting.ts';
 
 export interface CoordinatorContext {
@@ -20,6 +22,8 @@ export interface CoordinatorContext {
   readonly ids: Ids;
   readonly workspace: Workspace;
   readonly project: string;
+  readonly presence?: Presence | undefined;
+  readonly teams?: TeamReader | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -53,12 +57,22 @@ export class Connection {
   readonly authority: Authority;
   readonly #context: CoordinatorContext;
   readonly #grants = new Grants();
+  readonly #showing: Showing;
   #sequence = 0;
+  /** When it last said that its agent is there, and the calls since. */
+  #touched_ms: number | undefined;
+  #calls = 0;
 
-  constructor(context: CoordinatorContext, actor: Actor, authority: Authority = 'operator') {
+  constructor(
+    context: CoordinatorContext,
+    actor: Actor,
+    authority: Authority = 'operator',
+    showing: Showing = {},
+  ) {
     this.#context = context;
     this.actor = actor;
     this.authority = authority;
+    this.#showing = showing;
   }
 
   /** The one loop: every operation of every door goes this way. */
@@ -72,11 +86,16 @@ export class Connection {
     const { operation_id, ...parameters } = (parsed.ok ? parsed.value : {}) as JsonObject;
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
 
+    // The first call, and one in a while, says that the agent is there; it travels beside the call itself.
+    const touching = parsed.ok ? this.#touch(operation) : undefined;
+
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const recorder = { committed: false };
     const answer = parsed.ok
       ? await this.#handle(operation, parsed.value, this.#step(request, recorder, options))
       : parsed.refusal;
+
+    if (touching !== undefined) await touching;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
     if (!recorder.committed) {
@@ -84,6 +103,40 @@ export class Connection {
       store.note(logRow(request, result, [], clock.now_ms(), clock.elapsed_ms()));
     }
     return answer;
+  }
+
+  /** Still there, though nothing was asked for; only of an agent that has been heard of. */
+  async keepAlive(): Promise<void> {
+    if (this.#touched_ms !== undefined) await this.#sign(false);
+  }
+
+  #touch(operation: AnyOperation): Promise<void> | undefined {
+    const { presence } = this.#context;
+    const { shows = 'always' } = this.#showing;
+    if (presence === undefined || shows === 'never' || operation.machine) return undefined;
+    if (shows === 'writes' && !operation.mutates) return undefined;
+    if (operation.signs) {
+      this.#touched_ms = undefined;
+      return undefined;
+    }
+    this.#calls += 1;
+    return presence.isDue(this.#touched_ms) ? this.#sign(true) : undefined;
+  }
+
+  async #sign(active: boolean): Promise<void> {
+    const { presence, clock } = this.#context;
+    if (presence === undefined) return;
+    const calls = this.#calls;
+    this.#calls = 0;
+    this.#touched_ms = clock.now_ms();
+    const sign = { active, calls, enough_ms: presence.touch_ms, capabilities: this.#showing.capabilities };
+    try {
+      await this.#chore('touch_session', presence.sign(this.actor, sign));
+    } catch {
+      // The call itself says what is wrong with the store; the next one tries again.
+      this.#touched_ms = undefined;
+      this.#calls += calls;
+    }
   }
 
   async #handle(operation: AnyOperation, input: object, step: Step): Promise<JsonObject> {
@@ -118,11 +171,13 @@ export class Connection {
   }
 
   #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
-    const { store, clock, ids, workspace, project, hints } = this.#context;
+    const { store, clock, ids, workspace, project, hints, presence, teams } = this.#context;
     const signal = options.signal ?? NEVER;
     return {
       caller: this.actor,
       authority: this.authority,
+      presence,
+      team: async () => await teams?.team(),
       project,
       ids,
       grants: this.#grants,

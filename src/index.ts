@@ -11,7 +11,9 @@ import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
+import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
 import { openStore } from './stores/open.ts';
+import { TeamReader } from './teams.ts';
 
 export interface OpenOptions {
   /** Default: `COX_STORE`, else SQLite in the repository's shared git directory. */
@@ -25,6 +27,7 @@ export interface OpenOptions {
    * `COX_SEAT=off` says no for all.
    */
   readonly sits?: boolean | undefined;
+  readonly presence?: PresenceSettings | undefined;
 }
 
 export interface ConnectOptions extends OpenOptions {
@@ -47,7 +50,8 @@ export interface Coxswain {
   readonly project: string;
   readonly workspace: Workspace;
   readonly clock: Clock;
-  connect(identity?: Partial<Actor>, authority?: Authority): Connection;
+  readonly presence: Presence;
+  connect(identity?: Partial<Actor>, authority?: Authority, showing?: Showing): Connection;
   close(): Promise<void>;
 }
 
@@ -60,21 +64,24 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const project = options.project ?? (process.env.COX_PROJECT || 'default');
   const sits = options.sits === true && process.env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
-  const context: CoordinatorContext = { store, clock, ids, workspace, project };
+  const presence = new Presence(clock, { ...presenceSettings(process.env), ...options.presence });
+  const teams = new TeamReader(workspace, clock);
+  const context: CoordinatorContext = { store, clock, ids, workspace, project, presence, teams };
   return {
     store,
     store_url,
     project,
     workspace,
     clock,
-    connect(identity = {}, authority = 'operator') {
+    presence,
+    connect(identity = {}, authority = 'operator', showing = {}) {
       const fresh = ids.uuid();
       const actor = {
         agent_id: identity.agent_id ?? `agent-${fresh}`,
         agent_type: identity.agent_type ?? 'unknown',
         session_id: identity.session_id ?? fresh,
       };
-      return new Connection(context, actor, authority);
+      return new Connection(context, actor, authority, showing);
     },
     close: () => store.close(),
   };

@@ -7,6 +7,8 @@ import type { Refusal } from './kernel/refusal.ts';
 import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
+import type { Team } from './policy/team.ts';
+import type { Presence } from './presence.ts';
 import type { Hints, Matters } from './waiting.ts';
 
 /**
@@ -19,6 +21,10 @@ export type Authority = 'agent' | 'operator' | 'person';
 export interface Step {
   readonly caller: Caller;
   readonly authority: Authority;
+  /** What is known about who is there; not in the simulation, which has no sessions. */
+  readonly presence: Presence | undefined;
+  /** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
+  team(): Promise<Team | Refusal | undefined>;
   readonly project: string;
   readonly ids: Ids;
   /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
@@ -68,6 +74,8 @@ export interface Operation<I extends object = object> {
   readonly mutates: boolean;
   /** Needs no key over HTTP: whoever reaches the server may look. */
   readonly open?: true;
+  /** Says itself that the agent is there or has gone; the loop does not say it again. */
+  readonly signs?: true;
   /** Answered by this machine alone: the store is not opened for it and need not be up. */
   readonly machine?: true;
   /** The CLI's arguments without a flag, in order. */

@@ -1,8 +1,10 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
+import { writeHandoff as handOff } from './handoffs/handoff.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
 import { releaseLock as release, releaseLocks as releaseAll } from './locks/release-lock.ts';
+import { acknowledgeMessages as acknowledge, sendMessage as send } from './mail/message.ts';
 import {
   cancelWork as cancel,
   reprioritiseWork as reprioritise,
@@ -14,6 +16,13 @@ import { joinLine as join, leaveLine as leave } from './queue/line.ts';
 import { renewWork as renew } from './queue/renew-work.ts';
 import { settleDue as settle } from './queue/settle-due.ts';
 import { submitWork as submit } from './queue/submit-work.ts';
+import {
+  endSession as end,
+  closeFreeing as freed,
+  registerSession as register,
+  touchSession as touch,
+} from './sessions/change-session.ts';
+import { freeLocks as free, freeTasks as giveUp } from './sessions/free-leases.ts';
 
 type Build = (...args: never[]) => Decision<JsonObject>;
 
@@ -41,6 +50,15 @@ export const retryWork = command('retry_work', retry);
 export const joinLine = command('join_line', join);
 export const leaveLine = command('leave_line', leave);
 export const settleDue = command('settle_due', settle);
+export const touchSession = command('touch_session', touch);
+export const registerSession = command('register_session', register);
+export const endSession = command('end_session', end);
+export const closeFreeing = command('close_freeing', freed);
+export const freeLocks = command('free_locks', free);
+export const freeTasks = command('free_tasks', giveUp);
+export const writeHandoff = command('write_handoff', handOff);
+export const sendMessage = command('send_message', send);
+export const acknowledgeMessages = command('acknowledge_messages', acknowledge);
 
 const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
 

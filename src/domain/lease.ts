@@ -12,6 +12,8 @@ export interface Lease {
   token: number;
   granted_at_ms: number;
   expires_at_ms: number;
+  /** When its holder last asked for it again, if it did. */
+  renewed_at_ms?: number | undefined;
 }
 
 export interface Caller {
@@ -33,6 +35,11 @@ export type Standing =
 /** Expiry is decided here, on reading, by the store's time; no sweeper has to have run. */
 export function isOver(lease: Lease, now_ms: number): boolean {
   return now_ms >= lease.expires_at_ms;
+}
+
+/** When its holder last said that it wants it. */
+export function affirmedAt_ms(lease: Lease): number {
+  return lease.renewed_at_ms ?? lease.granted_at_ms;
 }
 
 /** Readers stand each other; nobody else does. Whether holder, waiter or newcomer. */
@@ -79,5 +86,5 @@ export function renew(
   now_ms: number,
 ): Lease {
   if (lease.session_id !== caller.session_id) return grant(record, caller, ttl_ms, now_ms);
-  return { ...lease, expires_at_ms: now_ms + ttl_ms };
+  return { ...lease, expires_at_ms: now_ms + ttl_ms, renewed_at_ms: now_ms };
 }

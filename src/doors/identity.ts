@@ -41,3 +41,10 @@ export function environmentIdentity(env: NodeJS.ProcessEnv): { [K in keyof Actor
     session_id: env.SESSION_ID || undefined,
   };
 }
+
+/** What an agent can do, as its environment says: `AGENT_CAPABILITIES=typescript,review`. */
+export function environmentCapabilities(env: NodeJS.ProcessEnv): string[] {
+  const words = (env.AGENT_CAPABILITIES ?? '').split(',').map((word) => word.trim());
+  const sound = words.filter((word) => word !== '' && word.length <= 64 && !UNPRINTABLE.test(word));
+  return [...new Set(sound)].slice(0, limits.capabilities_max);
+}

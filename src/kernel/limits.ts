@@ -34,6 +34,27 @@ export const limits = {
   /** A waiter that says nothing for so long has died, and delays those behind it no longer. */
   waiter_alive_ms: 6000,
 
+  sessions_per_round: 50,
+  sessions_listed_max: 500,
+  capabilities_max: 20,
+  /** One sign of life stands for all calls within so long. */
+  session_touch_ms: 60_000,
+  /** Three of them within the time after which a silent session is taken for dead. */
+  session_keep_alive_ms: 5 * 60_000,
+  session_idle_minutes_default: 5,
+  session_stale_minutes_default: 15,
+  /** What one commit of a clean-up frees. */
+  freed_per_commit: 30,
+
+  handoff_chars_max: 20_000,
+  handoff_items_max: 50,
+  handoff_item_chars_max: 2000,
+  handoffs_listed_max: 50,
+
+  message_chars_max: 10_000,
+  message_recipients_max: 40,
+  messages_listed_max: 100,
+
   task_description_chars_max: 20_000,
   task_payload_bytes_max: 200_000,
   task_files_max: 20,

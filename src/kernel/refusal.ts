@@ -50,6 +50,12 @@ const catalogue = {
     'Your claim ran out and the task goes to another agent. Drop your result or get_work again.',
   ],
   wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
+  // sessions, mail, teams
+  unknown_message: ['error', 'Check the message id; read_inbox lists what is addressed to you.'],
+  no_recipients: ['error', 'Nobody matches; see discover_agents, or name agents in `to`.'],
+  not_owner: ['error', 'Ask one of the owners to do it (send_message), or work on another part.'],
+  team_limit_reached: ['error', 'Complete what you have claimed before you take more.'],
+  team_invalid: ['error', 'Correct teams.yaml as the errors say; `cox team check` shows all of them.'],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
   store_damaged: [

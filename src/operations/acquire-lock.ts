@@ -8,6 +8,8 @@ import { isRefusal, type Refusal, refusalCode, refuse } from '../kernel/refusal.
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { waitFor } from '../waiting.ts';
 import { type AreasInput, namedAreas } from './areas.ts';
+import { freedFromSilent } from './clean-up.ts';
+import { notOwner } from './team.ts';
 
 interface Input extends AreasInput {
   shared?: boolean | undefined;
@@ -38,6 +40,8 @@ export const acquireLock: Operation<Input> = {
   async handle(input, step) {
     const named = namedAreas(input, step);
     if ('success' in named) return named;
+    const foreign = await notOwner(named.areas, step);
+    if (foreign !== undefined) return foreign;
     const caller = { ...step.caller, token: input.fencing_token };
     const ttl_ms = input.ttl_minutes * 60_000;
     const command = { ...named, caller, ttl_ms, reason: input.reason, shared: input.shared };
@@ -54,7 +58,9 @@ const TIDY_ROUNDS_MAX = 40;
 const ANNOUNCEMENTS_MAX = 5;
 
 async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promise<JsonObject | Refusal> {
-  const first = await attempt(command, step);
+  let first = await attempt(command, step);
+  if (isRefusal(first) && refusalCode(first) === 'blocked' && (await freedFromSilent(step)))
+    first = await attempt(command, step);
   if (!isRefusal(first)) return first;
   const announces = first[FIRST] === 'announce';
   if (!announces && (wait_ms === 0 || refusalCode(first) !== 'blocked')) return first;
@@ -67,6 +73,7 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
     if (hints !== undefined && isRefusal(answer) && refusalCode(answer) === 'blocked') {
       let last: Refusal = answer;
       const look = async () => {
+        await freedFromSilent(step);
         const looked = await lookAgain(wish, step);
         if (!isRefusal(looked) || refusalCode(looked) !== 'blocked') return looked;
         if (looked.position !== last.position || looked.locked_by !== last.locked_by) step.waiting(looked);

@@ -6,6 +6,8 @@ import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { waitFor } from '../waiting.ts';
+import { freedFromSilent } from './clean-up.ts';
+import { termsFor } from './team.ts';
 
 export interface ClaimInput {
   task_types?: string[] | undefined;
@@ -42,8 +44,11 @@ type Wanted = Omit<GetWork, 'settled'>;
 
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
-  const wanted = { caller: step.caller, task_types, count, lease_ms: lease_minutes * 60_000 };
+  const terms = await termsFor(step);
+  if (terms !== undefined && 'success' in terms) return terms;
+  const wanted = { caller: step.caller, task_types, count, lease_ms: lease_minutes * 60_000, terms };
   let answer = await takeNow(wanted, step);
+  if (isEmpty(answer) && (await freedFromSilent(step))) answer = await takeNow(wanted, step);
   if (wait_seconds > 0 && isEmpty(answer))
     answer = await takeInLine(wanted, wait_seconds * 1000, answer, step);
   if (!isRefusal(answer))
@@ -66,8 +71,9 @@ const ROUNDS_MAX = 400;
 async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
   const attempt = async (settled: boolean) => {
     const taking = take({ ...wanted, settled });
-    // A store's own quick way knows nothing of the line.
-    return answerOf(await (wanted.waiter_id === undefined ? step.take(taking) : step.run(taking.decision)));
+    // A store's own quick way knows nothing of the line, nor of a team's rules.
+    const plain = wanted.waiter_id === undefined && wanted.terms === undefined;
+    return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
   };
   const first = await attempt(false);
   let answer = first;

@@ -6,11 +6,15 @@ import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
+import { readHandoff, writeHandoff } from './handoffs.ts';
+import { acknowledgeMessage, readInbox, sendMessage } from './mail.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
+import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSession } from './sessions.ts';
 import { listWork, showWork } from './show-work.ts';
 import { submitWork } from './submit-work.ts';
 import { submitWorkBatch } from './submit-work-batch.ts';
+import { showTeam } from './team.ts';
 
 /** Everything one can ask for, in the order in which the doors list it. */
 export const operations: readonly AnyOperation[] = [
@@ -29,6 +33,17 @@ export const operations: readonly AnyOperation[] = [
   submitWorkBatch,
   getWorkBatch,
   completeWorkBatch,
+  registerSession,
+  heartbeat,
+  discoverAgents,
+  endSession,
+  cleanupDeadAgents,
+  writeHandoff,
+  readHandoff,
+  sendMessage,
+  readInbox,
+  acknowledgeMessage,
+  showTeam,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

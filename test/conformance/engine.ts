@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Coxswain, open } from '../../src/index.ts';
+import { type Coxswain, type OpenOptions, open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
 import { testDatabase } from '../support/postgres.ts';
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 export interface Fixture {
   /** Undefined for the in-memory store, which no other process can reach. */
   readonly url: string | undefined;
-  open(): Promise<Coxswain>;
+  open(options?: OpenOptions): Promise<Coxswain>;
   drop(): Promise<void>;
 }
 
@@ -28,7 +28,20 @@ export const memory: Engine = {
   name: 'memory',
   async fresh() {
     const coxswain = await open({ store: 'memory:' });
-    return { url: undefined, open: async () => coxswain, drop: () => coxswain.close() };
+    const others: Coxswain[] = [];
+    return {
+      url: undefined,
+      // The same one again, unless it is to be of another kind; then it is a store of its own.
+      async open(options) {
+        if (options === undefined) return coxswain;
+        const other = await open({ ...options, store: 'memory:' });
+        others.push(other);
+        return other;
+      },
+      async drop() {
+        for (const each of [coxswain, ...others]) await each.close();
+      },
+    };
   },
 };
 
@@ -53,8 +66,8 @@ export const followers: Engine = {
     const opened: Coxswain[] = [];
     return {
       url,
-      async open() {
-        const coxswain = await open({ store: url, sits: true });
+      async open(options) {
+        const coxswain = await open({ ...options, store: url, sits: true });
         opened.push(coxswain);
         await until(async () => String((await coxswain.store.describe()).commits).startsWith('through'));
         return coxswain;
@@ -81,8 +94,8 @@ function fixture(url: string, remove: () => Promise<unknown>): Fixture {
   const opened: Coxswain[] = [];
   return {
     url,
-    async open() {
-      const coxswain = await open({ store: url });
+    async open(options) {
+      const coxswain = await open({ ...options, store: url });
       opened.push(coxswain);
       return coxswain;
     },

@@ -6,9 +6,11 @@ import { agent, type Call, type Engine, type Fixture } from './engine.ts';
 import { ledgerCases } from './ledger.ts';
 import { lineCases } from './line.ts';
 import { lockCases } from './locks.ts';
+import { mailCases } from './mail.ts';
 import { processCases, startCases } from './processes.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
+import { sessionCases } from './sessions.ts';
 import { watchCases } from './watch.ts';
 
 /** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
@@ -27,6 +29,8 @@ export function conformance(engine: Engine): void {
     queue: queueCases,
     line: lineCases,
     dependencies: dependencyCases,
+    sessions: sessionCases,
+    mail: mailCases,
     ledger: ledgerCases,
     watch: watchCases,
     races: raceCases,

@@ -5,6 +5,8 @@ import { cox, type Scratch, startHttp, startMcp } from './support.ts';
 
 export interface Agent {
   call(operation: string, input?: JsonObject): Promise<JsonObject>;
+  /** The same one, for calls that are no part of the story: how often they are made is chance. */
+  readonly aside?: Agent;
 }
 
 /** One way in, with any number of agents behind it, all on the same store. */

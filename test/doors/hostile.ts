@@ -21,6 +21,17 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   submit_work_batch: { tasks: [{ task_type: 't', task_description: 'd' }] },
   get_work_batch: {},
   complete_work_batch: { items: [{ task_id, success: true }] },
+  register_session: {},
+  heartbeat: {},
+  discover_agents: {},
+  end_session: {},
+  cleanup_dead_agents: {},
+  write_handoff: { summary: 's' },
+  read_handoff: {},
+  read_inbox: {},
+  show_team: {},
+  send_message: { to: ['bob'], body: 'b' },
+  acknowledge_message: { message_ids: [task_id] },
 };
 
 export interface Hostile {
@@ -101,14 +112,15 @@ const hostileNames = fc.oneof(
 async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrary<Hostile>> {
   const base = soundInputs[name] ?? {};
   const properties = schema.properties as Record<string, JsonObject>;
-  const wrongValue = fc.constantFrom(...Object.keys(properties)).chain((field) =>
-    poison(properties[field] ?? {}).map((value) => ({
-      operation: name,
-      field,
-      type: properties[field]?.type as string | undefined,
-      input: { ...base, [field]: value } as JsonObject,
-    })),
-  );
+  const wrongValue = () =>
+    fc.constantFrom(...Object.keys(properties)).chain((field) =>
+      poison(properties[field] ?? {}).map((value) => ({
+        operation: name,
+        field,
+        type: properties[field]?.type as string | undefined,
+        input: { ...base, [field]: value } as JsonObject,
+      })),
+    );
   const reserved = new Set([...Object.keys(properties), 'agent_id', 'agent_type', 'session_id']);
   const unknownField = fc
     .tuple(
@@ -124,7 +136,8 @@ async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrar
     const { [field]: _, ...input } = base;
     return fc.constant({ operation: name, field, type: 'missing', input });
   });
-  return fc.oneof({ weight: 8, arbitrary: wrongValue }, { weight: 2, arbitrary: unknownField }, ...missing);
+  if (Object.keys(properties).length === 0) return unknownField;
+  return fc.oneof({ weight: 8, arbitrary: wrongValue() }, { weight: 2, arbitrary: unknownField }, ...missing);
 }
 
 export async function hostileInputs(): Promise<fc.Arbitrary<Hostile>> {

@@ -26,6 +26,17 @@ test('names: operations, routes and commands', () => {
       'submit_work_batch POST /work/submit-batch cox work submit-batch',
       'get_work_batch POST /work/claim-batch cox work get-batch',
       'complete_work_batch POST /work/complete-batch cox work complete-batch',
+      'register_session POST /sessions/register cox session register',
+      'heartbeat POST /sessions/heartbeat cox session heartbeat',
+      'discover_agents POST /agents/discover cox session list',
+      'end_session POST /sessions/end cox session end',
+      'cleanup_dead_agents POST /sessions/cleanup cox session cleanup',
+      'write_handoff POST /handoffs/write cox handoff write',
+      'read_handoff POST /handoffs/read cox handoff read',
+      'send_message POST /mail/send cox mail send',
+      'read_inbox POST /mail/inbox cox mail inbox',
+      'acknowledge_message POST /mail/acknowledge cox mail acknowledge',
+      'show_team POST /team/show cox team check',
     ],
   );
 });
@@ -57,6 +68,18 @@ test('names: fields of every input', async () => {
     submit_work_batch: 'tasks operation_id?',
     get_work_batch: 'task_types? lease_minutes? count? wait_seconds? operation_id?',
     complete_work_batch: 'items operation_id?',
+    register_session: 'capabilities? current_task? operation_id?',
+    heartbeat: 'operation_id?',
+    discover_agents: 'capability? status?',
+    end_session: 'operation_id?',
+    cleanup_dead_agents: 'stale_threshold_minutes? operation_id?',
+    write_handoff:
+      'summary completed_work? in_progress? decisions? next_steps? relevant_files? operation_id?',
+    read_handoff: 'agent_name? limit?',
+    send_message: 'to? capability? subject? body in_reply_to? operation_id?',
+    read_inbox: 'all? thread_id? limit?',
+    acknowledge_message: 'message_ids operation_id?',
+    show_team: '',
   });
 });
 
@@ -86,6 +109,11 @@ const CODES: Record<RefusalCode, string> = {
   dependency_failed: 'error 1 200',
   lease_expired: 'error 1 200',
   wrong_status: 'error 1 200',
+  unknown_message: 'error 1 200',
+  no_recipients: 'error 1 200',
+  not_owner: 'error 1 200',
+  team_limit_reached: 'error 1 200',
+  team_invalid: 'error 1 200',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',

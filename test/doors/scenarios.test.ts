@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
+import { dailyScenarios } from './daily.ts';
 import { type Agent, type Door, doors } from './doors.ts';
+import type { Scenario } from './scenario.ts';
 import { type Scratch, scratch } from './support.ts';
-
-type Scenario = (alice: Agent, bob: Agent) => Promise<void>;
 
 /** What is checked here holds through each door; the recorded answers are compared between the doors as well. */
 const scenarios: Record<string, Scenario> = {
@@ -162,6 +162,7 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
   )
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/cox-door-\w+/g, '<folder>')
+    .replaceAll(/coxs_[\w-]+\.[\w-]+/g, '<secret>')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => rename('id', id))
     .replaceAll(/\b1[789]\d{11}\b/g, (token) => rename('token', token));
   return JSON.parse(text) as Json;
@@ -169,6 +170,7 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
 
 function recorded(agent: Agent, transcript: Transcript, names: Map<string, string>): Agent {
   return {
+    aside: agent,
     async call(operation, input) {
       const answer = await agent.call(operation, input);
       transcript.push({ operation, answer: comparable(answer, names) });
@@ -191,7 +193,8 @@ class Stage {
     const transcript: Transcript = [];
     const names = new Map<string, string>();
     const [alice, bob] = await this.#agents;
-    await scenario(recorded(alice, transcript, names), recorded(bob, transcript, names));
+    const agents = [alice, bob].map((agent) => recorded(agent, transcript, names)) as [Agent, Agent];
+    await scenario(...agents, this.#scratched);
     return transcript;
   }
 
@@ -206,7 +209,7 @@ after(() => Promise.all(stages.map(([, stage]) => stage.close())));
 
 const played = new Set<string>();
 
-for (const [title, scenario] of Object.entries(scenarios)) {
+for (const [title, scenario] of Object.entries({ ...scenarios, ...dailyScenarios })) {
   test(title, async () => {
     let expected: Transcript | undefined;
     for (const [name, stage] of stages) {

@@ -59,7 +59,7 @@ for (const [index, operation] of operations.entries()) {
     const schema = await operation.input();
     const names = await fieldsOf(index);
     const field = fc.oneof(
-      { weight: 9, arbitrary: fc.constantFrom(...names) },
+      { weight: 9, arbitrary: fc.constantFrom(...names, 'operation_id') },
       { weight: 1, arbitrary: fc.string() },
     );
     const input = fc.oneof(

@@ -49,14 +49,15 @@ test('[AUD-4] the log refuses to be changed or shortened', async () => {
 
 test('[AUD-4] on SQLite, which trusts its user, a changed or missing row is found', async () => {
   for (const [sql, expected] of [
-    [`UPDATE log SET body = replace(body, 'acquired', 'refused') WHERE position = 2`, /Row 2 .* was changed/],
+    [`UPDATE log SET body = replace(body, 'acquired', 'refused') WHERE position = 3`, /Row 3 .* was changed/],
     [`UPDATE log SET agent_id = 'somebody' WHERE position = 3`, /Row 3 .* was changed/],
     ['DELETE FROM log WHERE position = 2', /Row 2 of the log is missing; 3 follows/],
   ] as const) {
     const { coxswain, path } = await fresh();
     const call = agent(coxswain, 'a');
     for (const name of ['a.ts', 'b.ts', 'c.ts']) await call('acquire_lock', { file_path: name });
-    assert.equal((await coxswain.store.read('default', 0, 10)).entries.length, 3);
+    // Three locks, and that the agent is there.
+    assert.equal((await coxswain.store.read('default', 0, 10)).entries.length, 4);
     tamper(path, 'DROP TRIGGER log_is_append_only_update', 'DROP TRIGGER log_is_append_only_delete', sql);
     await assert.rejects(coxswain.store.read('default', 0, 10), (error) => {
       assert.ok(error instanceof StoreFailure);

@@ -19,6 +19,7 @@ import { foldersKey, lockedFolders } from '../locks/folders.ts';
 import { areaOf, type LockState, lockKey, placeOf } from '../locks/lock.ts';
 import { aheadInLine, lineKey, servedFromLine, unreserved } from './line.ts';
 import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
+import { countClaim, mayReview, roomFor, type Terms, termsNeeds } from './terms.ts';
 
 export interface GetWork {
   readonly caller: Caller;
@@ -29,37 +30,51 @@ export interface GetWork {
   readonly settled: boolean;
   /** The caller's place in the line for work, if it has been waiting. */
   readonly waiter_id?: string | undefined;
+  /** A team's rules, where there are any. */
+  readonly terms?: Terms | undefined;
 }
 
 /** The answer of a taking that found something due: not for agents, `operations/get-work.ts` acts on it. */
 export const DUE_FIRST = 'due_first';
 
 export function getWork(command: GetWork): Taking<JsonObject> {
-  const { caller, task_types, count, lease_ms, settled, waiter_id } = command;
+  const { caller, task_types, lease_ms, settled, waiter_id, terms } = command;
+  const wanted = command.count;
+  const { keys = [], ranges = [] } = termsNeeds(terms, caller);
   return {
     name: 'get_work',
-    args: { task_types: task_types === undefined ? undefined : [...task_types], count, lease_ms, settled },
+    args: {
+      task_types: task_types === undefined ? undefined : [...task_types],
+      count: wanted,
+      lease_ms,
+      settled,
+    },
     decision: {
       // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
-      needs: { keys: [lineKey], ranges: [...heads(task_types, count), firstDue] },
+      needs: { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] },
       decide(loaded, now_ms) {
         if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
-        const more = heads(task_types, count + limits.candidates_per_take);
+        const count = roomFor(terms, caller, wanted, loaded, now_ms);
+        if (typeof count !== 'number') return refused(count);
+        const more = heads(task_types, wanted + limits.candidates_per_take);
         const wide = more.every((range) => loaded.hasList(range));
         // Nobody overtakes who has waited longer: the first tasks are theirs.
         const ahead = aheadInLine(loaded, waiter_id, now_ms);
         if (ahead.length > 0 && !wide) return need({ ranges: more });
-        const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, count)), count);
+        const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, wanted)), wanted);
         const unread = locksToRead(candidates, loaded);
         if (unread.length > 0) return need({ keys: unread });
-        const takeable = candidates.filter((task) => filesAreFree(loaded, task, caller, now_ms));
+        const takeable = candidates.filter(
+          (task) => mayReview(terms, caller, task.state) && filesAreFree(loaded, task, caller, now_ms),
+        );
         // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
         if (!wide && candidates.slice(0, count).some((task) => !takeable.includes(task)))
           return need({ ranges: more });
         const open = unreserved(takeable, ahead).slice(0, count);
         if (open.length === 0)
           return refused(noTasks(task_types, candidates.length - takeable.length, ahead.length));
-        return handOut(open, caller, lease_ms, now_ms, servedFromLine(loaded, waiter_id));
+        const besides = [...servedFromLine(loaded, waiter_id), ...countClaim(terms, caller)];
+        return handOut(open, caller, lease_ms, now_ms, besides);
       },
     },
   };

@@ -52,15 +52,19 @@ const due = prefixed('sort', TASK, DUE, limits.due_per_round);
 
 function passTime(task: TaskRecord, now_ms: number): EventBody[] {
   const { state } = task;
-  if (state.status === 'delayed') return [taskEvent(task.id, 'task_promoted')];
+  return state.status === 'delayed' ? [taskEvent(task.id, 'task_promoted')] : giveBack(task, now_ms);
+}
+
+/** The claim is over without an answer. */
+export function giveBack({ id, state }: TaskRecord, now_ms: number): EventBody[] {
   if (state.status !== 'claimed' || state.lease === undefined) return [];
   const { agent_id, token } = state.lease;
   if (state.attempt_count >= state.max_attempts) {
     const error_message = `Attempt ${state.attempt_count} of ${state.max_attempts} ended without an answer from ${agent_id}.`;
-    return [taskEvent(task.id, 'task_dead_lettered', { agent_id, token, error_message })];
+    return [taskEvent(id, 'task_dead_lettered', { agent_id, token, error_message })];
   }
   const retry_at_ms = now_ms + retryDelay_ms(state.attempt_count);
-  return [taskEvent(task.id, 'task_lease_expired', { agent_id, token, retry_at_ms })];
+  return [taskEvent(id, 'task_lease_expired', { agent_id, token, retry_at_ms })];
 }
 
 /** 5 s, 10 s, 20 s … at most 5 minutes: an agent that dies of the task itself should not take the next one down at once. */

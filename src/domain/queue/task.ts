@@ -70,7 +70,7 @@ export function readyGroup(task_type: string): string {
   return `${READY}${task_type}/`;
 }
 
-function dueKey(time_ms: number): string {
+export function dueKey(time_ms: number): string {
   return `${DUE}${String(Math.floor(time_ms)).padStart(15, '0')}`;
 }
 

@@ -6,8 +6,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { Showing } from '../../presence.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
-import { type Checked, checkIdentity, checkName, environmentIdentity } from '../identity.ts';
+import {
+  type Checked,
+  checkIdentity,
+  checkName,
+  environmentCapabilities,
+  environmentIdentity,
+} from '../identity.ts';
 import { print, type Terminal } from './terminal.ts';
 
 export interface CommonOptions {
@@ -66,6 +73,11 @@ export function claimedIdentity(options: CommonOptions, env: NodeJS.ProcessEnv):
     agent_type: options.agentType ?? inherited.agent_type,
     session_id: options.session ?? inherited.session_id,
   });
+}
+
+/** A command that only looks leaves no trace of who looked beyond its audit row. */
+export function cliShowing(env: NodeJS.ProcessEnv): Showing {
+  return { shows: 'writes', capabilities: environmentCapabilities(env) };
 }
 
 function userName(): string {

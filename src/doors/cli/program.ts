@@ -4,7 +4,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
-import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
+import {
+  cliIdentity,
+  cliShowing,
+  conclude,
+  declareCommon,
+  mergedOptions,
+  type Result,
+  withStore,
+} from './common.ts';
 import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
 import { untilStopped } from './signals.ts';
@@ -83,7 +91,13 @@ async function runOperation(
   else if (!read.ok) answer = read.refusal;
   else
     answer = await withStore(options, terminal, (coxswain) =>
-      performOnce(coxswain.connect(who.actor), operation, read.input, terminal, options.json === true),
+      performOnce(
+        coxswain.connect(who.actor, 'operator', cliShowing(terminal.env)),
+        operation,
+        read.input,
+        terminal,
+        options.json === true,
+      ),
     );
   await conclude(terminal, answer, options, result);
 }

@@ -3,7 +3,7 @@ import { isRefusal } from '../../kernel/refusal.ts';
 import { checkLocks } from '../../operations/check-locks.ts';
 import { listWork } from '../../operations/show-work.ts';
 import { shownStore } from '../about.ts';
-import { type CommonOptions, cliIdentity, withStore } from './common.ts';
+import { type CommonOptions, cliIdentity, cliShowing, withStore } from './common.ts';
 import type { Terminal } from './terminal.ts';
 
 const COUNTED_MAX = 200;
@@ -12,7 +12,7 @@ export async function describeStatus(options: CommonOptions, terminal: Terminal)
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
   return await withStore(options, terminal, async (coxswain) => {
-    const connection = coxswain.connect(who.actor);
+    const connection = coxswain.connect(who.actor, 'operator', cliShowing(terminal.env));
     const held = await connection.perform(checkLocks, {});
     if (isRefusal(held)) return held;
     const work = await connection.perform(listWork, { limit: COUNTED_MAX });

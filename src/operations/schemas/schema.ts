@@ -18,6 +18,13 @@ export function someText(max: number, description: string) {
   return text(max, description).min(1, 'at least one character');
 }
 
+/** A name of somebody or something: shown to others, part of keys. */
+export function name(description: string, max: number = limits.agent_id_chars_max) {
+  return someText(max, description)
+    .refine((value) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value), 'printable characters only')
+    .refine((value) => value.trim() === value, 'no spaces around it');
+}
+
 /** A path is checked by its own rules (`kernel/path.ts`); here only its type and a bound. */
 export function path(description: string) {
   return z

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Connection } from '../../../src/coordinator.ts';
 import { entities } from '../../../src/domain/entities.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
@@ -7,9 +9,19 @@ import { findWorkspace } from '../../../src/kernel/workspace.ts';
 import type { LogEntry } from '../../../src/ledger/log.ts';
 import { MemoryStore } from '../../../src/ledger/memory.ts';
 import { operationsByName } from '../../../src/operations/index.ts';
+import { Presence } from '../../../src/presence.ts';
+import { TeamReader } from '../../../src/teams.ts';
 import { Seeded } from '../../simulation/random.ts';
 
 const MINUTE_MS = 60_000;
+
+const TEAM = `team: golden
+agents:
+  - { name: carl, role: worker, capabilities: [], description: works }
+rules:
+  at_once:
+    - { role: worker, tasks: 2 }
+`;
 
 type Ask = (who: Connection, name: string, input: JsonObject) => Promise<JsonObject>;
 
@@ -20,6 +32,30 @@ async function tellOfFolders(ask: Ask, anna: Connection, bert: Connection): Prom
   await ask(anna, 'release_lock', { file_paths: ['docs/', 'docs/*.md'] });
   await ask(bert, 'acquire_lock', { file_path: 'docs/a.md', ttl_minutes: 1 });
   await ask(anna, 'acquire_lock', { file_path: 'docs/', wait_seconds: 90 });
+}
+
+/** Two who say who they are, write to each other, leave something behind; one says goodbye, one falls silent. */
+async function tellOfSessions(
+  ask: Ask,
+  [carl, dora]: [Connection, Connection],
+  pass: (minutes: number) => void,
+): Promise<void> {
+  const capabilities = ['review'];
+  await ask(carl, 'register_session', { capabilities, current_task: 'the router' });
+  await ask(dora, 'submit_work', { task_type: 'session', task_description: 'for carl' });
+  await ask(carl, 'get_work', { task_types: ['session'] });
+  await ask(carl, 'acquire_lock', { file_paths: ['src/c.ts', 'lib/'] });
+  const sent = await ask(dora, 'send_message', { capability: 'review', subject: 'c', body: 'is it free?' });
+  await ask(carl, 'acknowledge_message', { message_ids: [sent.message_id as string] });
+  await ask(carl, 'send_message', { body: 'soon', in_reply_to: sent.message_id, to: ['dora', 'emil'] });
+  await ask(carl, 'write_handoff', { summary: 'half done', next_steps: ['the rest'] });
+  pass(2);
+  await carl.keepAlive();
+  await ask(dora, 'heartbeat', {});
+  pass(20);
+  await ask(dora, 'cleanup_dead_agents', {});
+  await ask(carl, 'check_locks', {});
+  await ask(dora, 'end_session', {});
 }
 
 /** A short story in which every event occurs, told to the product itself: always the same log. */
@@ -36,7 +72,8 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const random = new Seeded(1);
   const ids = createIds(clock, random);
   const store = new MemoryStore({ entities, clock, random, ids });
-  const context = { store, clock, ids, workspace: findWorkspace(folder), project: 'golden', hints };
+  const workspace = findWorkspace(folder);
+  const context = { store, clock, ids, workspace, project: 'golden', hints };
   const connect = (agent_id: string) =>
     new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
   const [anna, bert] = [connect('anna'), connect('bert')];
@@ -87,5 +124,17 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   await tellOfFolders(ask, anna, bert);
   // Nobody submits meanwhile: it joins the line and leaves it.
   await ask(bert, 'get_work', { task_types: ['none'], wait_seconds: 1 });
+
+  writeFileSync(join(folder, 'teams.yaml'), TEAM);
+  const presence = new Presence(clock);
+  const teams = new TeamReader(workspace, clock, {});
+  const present = (agent_id: string) =>
+    new Connection(
+      { ...context, presence, teams },
+      { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` },
+    );
+  await tellOfSessions(ask, [present('carl'), present('dora')], (minutes) => {
+    now_ms += minutes * MINUTE_MS;
+  });
   return (await store.read('golden', 0, 1000)).entries;
 }

@@ -1,0 +1,133 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { commit, type Decision, type Loaded, prefixed, type Range, refused } from '../../ledger/decision.ts';
+import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
+import type { Caller } from '../lease.ts';
+
+/** One recipient's copy of a message: each is read and acknowledged by itself. */
+export interface Message {
+  message_id: string;
+  thread_id: string;
+  from: string;
+  to: string;
+  /** Everybody who got it, when it was more than one. */
+  recipients?: string[] | undefined;
+  /** How they were meant, if not by name: `capability:typescript`, `team`, `reviewers`. */
+  addressed_to?: string | undefined;
+  subject?: string | undefined;
+  body: string;
+  in_reply_to?: string | undefined;
+  sent_at_ms: number;
+  acknowledged_at_ms?: number | undefined;
+}
+
+const MESSAGE = 'message';
+
+/** Names hold no line breaks: no name is the beginning of another one's key. */
+const unread = (agent_id: string) => `unread/${agent_id}\n`;
+const seen = (agent_id: string) => `seen/${agent_id}\n`;
+const thread = (thread_id: string) => `${thread_id}\n`;
+
+export const messageEntity: EntityType<Message> = {
+  kind: MESSAGE,
+  evolve(state, event, at_ms) {
+    if (event.type === 'message_sent') return { ...(event.data as unknown as Message), sent_at_ms: at_ms };
+    if (event.type !== 'message_acknowledged' || state === undefined)
+      throw new Error(`unknown event of a message: ${event.type}`);
+    return { ...state, acknowledged_at_ms: at_ms };
+  },
+  index(state) {
+    const box = state.acknowledged_at_ms === undefined ? unread : seen;
+    // Equal keys come in the order in which they were sent.
+    return { sort: box(state.to), group: thread(state.thread_id) };
+  },
+};
+
+function messageKey(message_id: string, to: string): EntityKey {
+  return { kind: MESSAGE, id: `${message_id}\n${to}` };
+}
+
+/** The caller's copy of a message, as a key to look it up by. */
+export function receivedKey(message_id: string, { agent_id }: Pick<Caller, 'agent_id'>): EntityKey {
+  return messageKey(message_id, agent_id);
+}
+
+export interface NewMessage {
+  readonly message_id: string;
+  readonly thread_id: string;
+  readonly to: readonly string[];
+  readonly addressed_to?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly body: string;
+  readonly in_reply_to?: string | undefined;
+}
+
+export function sendMessage(caller: Caller, message: NewMessage): Decision<JsonObject> {
+  const { to, message_id, thread_id } = message;
+  return {
+    needs: { keys: to.map((name) => messageKey(message_id, name)) },
+    decide() {
+      const events = to.map((name) => ({
+        ...messageKey(message_id, name),
+        type: 'message_sent',
+        data: {
+          ...message,
+          from: caller.agent_id,
+          to: name,
+          recipients: to.length === 1 ? undefined : [...to],
+        } as JsonObject,
+      }));
+      return commit(events, { success: true, message_id, thread_id, recipients: [...to] });
+    },
+  };
+}
+
+/** Unread ones first come first; `all` has those that were acknowledged behind them; a thread has both in order. */
+export function inboxRanges(agent_id: string, which: Inbox): Range[] {
+  if (which.thread_id !== undefined)
+    return [prefixed('group', MESSAGE, thread(which.thread_id), which.limit)];
+  const boxes = which.all ? [unread, seen] : [unread];
+  return boxes.map((box) => prefixed('sort', MESSAGE, box(agent_id), which.limit));
+}
+
+export interface Inbox {
+  readonly thread_id?: string | undefined;
+  readonly all: boolean;
+  readonly limit: number;
+}
+
+export function listMessages(agent_id: string, which: Inbox, loaded: Loaded): JsonObject[] {
+  const records = inboxRanges(agent_id, which).flatMap((range) => loaded.list<Message>(range));
+  // A thread shows what one took part in, the copies to others only of what one has sent.
+  const mine = records.filter(({ state }) => state.to === agent_id || state.from === agent_id);
+  return mine.slice(0, which.limit).map(describe);
+}
+
+function describe({ state }: EntityRecord<Message>): JsonObject {
+  const { sent_at_ms, acknowledged_at_ms, ...rest } = state;
+  return {
+    ...rest,
+    sent_at: isoTime(sent_at_ms),
+    acknowledged_at: acknowledged_at_ms === undefined ? undefined : isoTime(acknowledged_at_ms),
+  };
+}
+
+/** Acknowledging twice is no fault: the first time counts. */
+export function acknowledgeMessages(caller: Caller, message_ids: readonly string[]): Decision<JsonObject> {
+  const keys = message_ids.map((id) => messageKey(id, caller.agent_id));
+  return {
+    needs: { keys },
+    decide(loaded) {
+      const unknown = message_ids.find((id) => loaded.get(messageKey(id, caller.agent_id)) === undefined);
+      if (unknown !== undefined)
+        return refused(
+          refuse('unknown_message', `There is no message ${unknown} for you.`, { message_id: unknown }),
+        );
+      const events = keys
+        .filter((key) => loaded.get<Message>(key)?.state.acknowledged_at_ms === undefined)
+        .map((key) => ({ ...key, type: 'message_acknowledged', data: {} }));
+      return commit(events, { success: true, acknowledged: events.length });
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { type Needs, prefixed, type Range } from '../../ledger/decision.ts';
+import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+
+/** One period of an agent's work. Where one agent has several, each lives and dies by itself. */
+export interface SessionState {
+  agent_id: string;
+  agent_type: string;
+  session_id: string;
+  capabilities: string[];
+  current_task?: string | undefined;
+  started_at_ms: number;
+  /** The last sign of life of any kind … */
+  last_heartbeat_ms: number;
+  /** … and the last time it asked for something. */
+  last_active_ms: number;
+  ended_at_ms?: number | undefined;
+  /** Why it ended: `ended` by itself, or `silent` for too long. */
+  end_reason?: string | undefined;
+  /**
+   * It ended, and what it had taken before this moment is forfeit and may still be held; whoever cleans up next goes on
+   * with it. Also when it has come back meanwhile.
+   */
+  freeing_before_ms?: number | undefined;
+  /** Of the secret that was given out with its registration. */
+  token_hash?: string | undefined;
+}
+
+export type SessionRecord = EntityRecord<SessionState>;
+
+export type SessionStatus = 'active' | 'idle' | 'disconnected';
+
+const SESSION = 'session';
+
+export interface SessionName {
+  readonly agent_id: string;
+  readonly session_id: string;
+}
+
+/** A session that ended, and from when on what it takes or extends is its own again. */
+export interface Ended extends SessionName {
+  readonly freeing_before_ms: number;
+}
+
+/** Names hold no control characters, so the two parts never run into each other. */
+const SEPARATOR = '\n';
+
+export function sessionKey({ agent_id, session_id }: SessionName): EntityKey {
+  return { kind: SESSION, id: `${agent_id}${SEPARATOR}${session_id}` };
+}
+
+export function sessionEvent(name: SessionName, type: string, data: EventBody['data'] = {}): EventBody {
+  return { ...sessionKey(name), type, data };
+}
+
+const LIVE = 'live/';
+const FREEING = 'freeing/';
+const ENDED = 'ended/';
+
+function padded(time_ms: number): string {
+  return String(Math.floor(time_ms)).padStart(15, '0');
+}
+
+/** An index is read upwards: who is to be found newest first stands under what is left until the end of time. */
+export function newestFirst(time_ms: number): string {
+  return padded(999_999_999_999_999 - Math.floor(time_ms));
+}
+
+function capabilityLink(capability: string): string {
+  return `capability/${capability}${SEPARATOR}`;
+}
+
+/** Sessions that gave no sign of life since, the longest silent first. */
+export function silentSince(time_ms: number): Range {
+  const before = `${LIVE}${padded(time_ms)}`;
+  return { by: 'sort', kind: SESSION, from: LIVE, before, limit: limits.sessions_per_round };
+}
+
+/** Those that ended and may still hold something. */
+export const stillFreeing: Range = prefixed('group', SESSION, FREEING, limits.sessions_per_round);
+
+export const sessionEntity: EntityType<SessionState> = {
+  kind: SESSION,
+  evolve,
+  index(state) {
+    const group = state.freeing_before_ms === undefined ? undefined : FREEING;
+    if (state.ended_at_ms !== undefined) return { sort: `${ENDED}${newestFirst(state.ended_at_ms)}`, group };
+    return {
+      group,
+      sort: `${LIVE}${padded(state.last_heartbeat_ms)}`,
+      links: state.capabilities.map(capabilityLink),
+    };
+  },
+};
+
+function evolve(state: SessionState | undefined, event: EventBody, at_ms: number): SessionState {
+  const data = event.data as Partial<SessionState>;
+  const seen = { last_heartbeat_ms: at_ms, last_active_ms: at_ms };
+  const back = { ended_at_ms: undefined, end_reason: undefined };
+  if (event.type === 'session_started') return { ...(data as SessionState), started_at_ms: at_ms, ...seen };
+  if (state === undefined) throw new Error(`${event.type} of a session that never started: ${event.id}`);
+  switch (event.type) {
+    case 'session_registered':
+      // What it held before it ended is still to be freed, also when it is back.
+      return { ...state, ...back, ...data, ...seen };
+    case 'session_resumed':
+      return { ...state, ...back, ...seen };
+    case 'session_active':
+      return { ...state, ...seen };
+    case 'session_heartbeat':
+      return { ...state, last_heartbeat_ms: at_ms };
+    case 'session_ended': {
+      const { end_reason, freeing_before_ms } = data;
+      return { ...state, ended_at_ms: at_ms, end_reason, freeing_before_ms };
+    }
+    case 'session_freed':
+      return { ...state, freeing_before_ms: undefined };
+    default:
+      throw new Error(`unknown event of a session: ${event.type}`);
+  }
+}
+
+/** The session as clean-up needs it, if it may still hold what is forfeit. */
+export function endedSession({ state }: SessionRecord): Ended | undefined {
+  const { agent_id, session_id, freeing_before_ms } = state;
+  return freeing_before_ms === undefined ? undefined : { agent_id, session_id, freeing_before_ms };
+}
+
+/** Idle is what time alone makes of an active one, so it is decided on reading. */
+function statusOf(state: SessionState, idle_ms: number, now_ms: number): SessionStatus {
+  if (state.ended_at_ms !== undefined) return 'disconnected';
+  return now_ms - state.last_active_ms >= idle_ms ? 'idle' : 'active';
+}
+
+export interface Discovery {
+  readonly capability?: string | undefined;
+  readonly status?: SessionStatus | undefined;
+  readonly idle_ms: number;
+}
+
+function rangesOf({ capability, status }: Discovery): Range[] {
+  const live =
+    capability === undefined
+      ? prefixed('sort', SESSION, LIVE, limits.sessions_listed_max)
+      : prefixed('link', SESSION, capabilityLink(capability), limits.sessions_listed_max);
+  if (status !== 'disconnected') return [live];
+  return [prefixed('sort', SESSION, ENDED, limits.sessions_listed_max)];
+}
+
+export function discoverNeeds(discovery: Discovery): Needs {
+  return { ranges: rangesOf(discovery) };
+}
+
+export function discoverAgents(
+  discovery: Discovery,
+  list: (range: Range) => readonly SessionRecord[],
+  now_ms: number,
+): JsonObject {
+  const { capability, status, idle_ms } = discovery;
+  const agents = rangesOf(discovery)
+    .flatMap(list)
+    .filter(({ state }) => capability === undefined || state.capabilities.includes(capability))
+    .map(({ state }) => describeSession(state, idle_ms, now_ms))
+    .filter((agent) => status === undefined || agent.status === status);
+  return { success: true, agents };
+}
+
+function describeSession(state: SessionState, idle_ms: number, now_ms: number): JsonObject {
+  return {
+    agent_id: state.agent_id,
+    agent_type: state.agent_type,
+    session_id: state.session_id,
+    capabilities: state.capabilities,
+    status: statusOf(state, idle_ms, now_ms),
+    current_task: state.current_task ?? null,
+    started_at: isoTime(state.started_at_ms),
+    last_heartbeat: isoTime(state.last_heartbeat_ms),
+    ended_at: state.ended_at_ms === undefined ? undefined : isoTime(state.ended_at_ms),
+  };
+}

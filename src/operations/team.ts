@@ -1,0 +1,55 @@
+import type { Terms } from '../domain/queue/terms.ts';
+import { type Area, areaName } from '../kernel/area.ts';
+import { type Refusal, refuse } from '../kernel/refusal.ts';
+import type { Operation, Step } from '../operation.ts';
+import { foreignOwners, reviewersOf, tasksAtOnce } from '../policy/team.ts';
+
+/** Who locks what belongs to others is refused; ownership is a rule of the file, so it needs no place in the commit. */
+export async function notOwner(areas: readonly Area[], step: Step): Promise<Refusal | undefined> {
+  const team = await step.team();
+  if (team === undefined || 'success' in team) return team;
+  for (const area of areas) {
+    const owners = foreignOwners(team, step.caller.agent_id, area);
+    if (owners === undefined) continue;
+    const file_path = areaName(area);
+    const message = `${file_path} belongs to ${owners.join(', ')} in team ${team.name}.`;
+    return refuse('not_owner', message, { file_path, owners: [...owners] });
+  }
+  return undefined;
+}
+
+/** What the rules say about work for this caller; undefined: nothing. */
+export async function termsFor(step: Step): Promise<Terms | Refusal | undefined> {
+  const team = await step.team();
+  if (team === undefined || 'success' in team) return team;
+  const at_most = tasksAtOnce(team, step.caller.agent_id);
+  const authors = new Set(team.rules.reviews.flatMap(({ of }) => of));
+  if (at_most === undefined && authors.size === 0) return undefined;
+  const reviewers = Object.fromEntries([...authors].map((name) => [name, reviewersOf(team, name) ?? []]));
+  return { at_most, reviewers };
+}
+
+export const showTeam: Operation = {
+  name: 'show_team',
+  group: 'team',
+  verb: 'check',
+  summary: 'The team of teams.yaml: members, roles, rules; or every mistake in the file.',
+  route: { method: 'POST', path: '/team/show' },
+  mutates: false,
+  standard: false,
+  examples: ['cox team check', 'COX_TEAMS=ops/teams.yaml cox team check --json'],
+  input: async () => (await import('./schemas/sessions.ts')).showTeam,
+  async handle(_input, step) {
+    const team = await step.team();
+    if (team === undefined) return { success: true, team: null, agents: [] };
+    if ('success' in team) return team;
+    const { reviews, owns, at_once } = team.rules;
+    const rules = {
+      reviews: reviews.map(({ of, by }) => ({ of: [...of], by: [...by] })),
+      owns: owns.map(({ agents, areas }) => ({ agents: [...agents], paths: areas.map(areaName) })),
+      at_once: at_once.map((rule) => ({ ...rule })),
+    };
+    const agents = team.agents.map((agent) => ({ ...agent, capabilities: [...agent.capabilities] }));
+    return { success: true, team: team.name, agents, rules };
+  },
+};

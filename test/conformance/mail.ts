@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Scene } from './suite.ts';
+
+const bodies = (answer: JsonObject) => (answer.messages as JsonObject[]).map(({ body }) => body);
+
+export function mailCases(scene: Scene): void {
+  const { engine } = scene;
+  test(`[MAIL-1] ${engine}: a message is read, answered in its thread, and acknowledged`, async () => {
+    const [ann, ben] = [scene.agent('ann'), scene.agent('ben')];
+    const sent = await ann('send_message', { to: ['ben'], subject: 'router', body: 'is it free?' });
+    assert.deepEqual([sent.success, sent.recipients], [true, ['ben']]);
+    const { messages } = await ben('read_inbox');
+    const [letter] = messages as JsonObject[];
+    assert.deepEqual(
+      [letter?.from, letter?.subject, letter?.body, letter?.thread_id],
+      ['ann', 'router', 'is it free?', sent.thread_id],
+    );
+    assert.deepEqual(bodies(await ann('read_inbox')), [], 'nobody else gets it');
+    const reply = await ben('send_message', { body: 'yes', in_reply_to: sent.message_id });
+    assert.deepEqual([reply.recipients, reply.thread_id], [['ann'], sent.thread_id]);
+    const thread = await ann('read_inbox', { thread_id: sent.thread_id });
+    assert.deepEqual(bodies(thread), ['is it free?', 'yes']);
+    const acknowledged = await ben('acknowledge_message', { message_ids: [sent.message_id as string] });
+    assert.equal(acknowledged.acknowledged, 1);
+    assert.deepEqual(bodies(await ben('read_inbox')), []);
+    assert.deepEqual(bodies(await ben('read_inbox', { all: true })), ['is it free?']);
+    const seen = (await ann('read_inbox', { thread_id: sent.thread_id })).messages as JsonObject[];
+    assert.ok(seen[0]?.acknowledged_at !== undefined, 'the sender sees it');
+    const again = await ben('acknowledge_message', { message_ids: [sent.message_id as string] });
+    assert.deepEqual([again.success, again.acknowledged], [true, 0]);
+  });
+
+  test(`[MAIL-1] ${engine}: a broadcast reaches everybody who has the capability, each by itself`, async () => {
+    const [cat, dan, eli] = [scene.agent('cat'), scene.agent('dan'), scene.agent('eli')];
+    for (const each of [cat, dan, eli]) await each('register_session', { capabilities: ['mail-test'] });
+    const sent = await cat('send_message', { capability: 'mail-test', body: 'to all' });
+    assert.deepEqual([...(sent.recipients as string[])].sort(), ['dan', 'eli'], 'not to oneself');
+    await dan('acknowledge_message', { message_ids: [sent.message_id as string] });
+    assert.deepEqual(bodies(await dan('read_inbox')), []);
+    const [left] = (await eli('read_inbox')).messages as JsonObject[];
+    assert.deepEqual([left?.body, left?.addressed_to], ['to all', 'capability:mail-test']);
+    const none = await cat('send_message', { capability: 'nobody-can', body: 'x' });
+    assert.equal(none.error, 'no_recipients');
+  });
+
+  test(`[MAIL-1] ${engine}: nobody acknowledges, answers or reads what is not theirs`, async () => {
+    const [fox, gil] = [scene.agent('fox'), scene.agent('gil')];
+    const sent = await fox('send_message', { to: ['ivy'], body: 'secret' });
+    const ids = { message_ids: [sent.message_id as string] };
+    assert.equal((await gil('acknowledge_message', ids)).error, 'unknown_message');
+    const reply = await gil('send_message', { body: 'me too', in_reply_to: sent.message_id });
+    assert.equal(reply.error, 'unknown_message');
+    assert.deepEqual(bodies(await gil('read_inbox', { thread_id: sent.thread_id })), []);
+    const unread = await scene.agent('ivy')('register_session');
+    assert.equal(unread.unread_messages, 1);
+  });
+}
