@@ -1,5 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
+import { submitChangeset as change } from './changesets/changeset.ts';
 import { writeHandoff as handOff } from './handoffs/handoff.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
@@ -57,6 +58,7 @@ export const closeFreeing = command('close_freeing', freed);
 export const freeLocks = command('free_locks', free);
 export const freeTasks = command('free_tasks', giveUp);
 export const writeHandoff = command('write_handoff', handOff);
+export const submitChangeset = command('submit_changeset', change);
 export const sendMessage = command('send_message', send);
 export const acknowledgeMessages = command('acknowledge_messages', acknowledge);
 

@@ -1,4 +1,5 @@
 import { defineEntities } from '../ledger/entity.ts';
+import { changesetEntity } from './changesets/changeset.ts';
 import { handoffEntity } from './handoffs/handoff.ts';
 import { lockFoldersEntity } from './locks/folders.ts';
 import { lockEntity } from './locks/lock.ts';
@@ -18,4 +19,5 @@ export const entities = defineEntities(
   sessionEntity,
   handoffEntity,
   messageEntity,
+  changesetEntity,
 );

@@ -51,6 +51,8 @@ export const limits = {
   handoff_item_chars_max: 2000,
   handoffs_listed_max: 50,
 
+  changeset_files_max: 500,
+
   message_chars_max: 10_000,
   message_recipients_max: 40,
   messages_listed_max: 100,

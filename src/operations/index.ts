@@ -1,6 +1,7 @@
 import type { AnyOperation } from '../operation.ts';
 import { acquireLock } from './acquire-lock.ts';
 import { cancelWork, reprioritiseWork, retryWork } from './change-work.ts';
+import { listChangesets, submitChangeset } from './changesets.ts';
 import { checkLocks } from './check-locks.ts';
 import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
@@ -44,6 +45,8 @@ export const operations: readonly AnyOperation[] = [
   readInbox,
   acknowledgeMessage,
   showTeam,
+  submitChangeset,
+  listChangesets,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

@@ -30,6 +30,8 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   read_handoff: {},
   read_inbox: {},
   show_team: {},
+  submit_changeset: { file_paths: ['a.ts'] },
+  list_changesets: {},
   send_message: { to: ['bob'], body: 'b' },
   acknowledge_message: { message_ids: [task_id] },
 };

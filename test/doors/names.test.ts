@@ -37,6 +37,8 @@ test('names: operations, routes and commands', () => {
       'read_inbox POST /mail/inbox cox mail inbox',
       'acknowledge_message POST /mail/acknowledge cox mail acknowledge',
       'show_team POST /team/show cox team check',
+      'submit_changeset POST /changesets/submit cox changeset submit',
+      'list_changesets POST /changesets/list cox changeset list',
     ],
   );
 });
@@ -80,6 +82,8 @@ test('names: fields of every input', async () => {
     read_inbox: 'all? thread_id? limit?',
     acknowledge_message: 'message_ids operation_id?',
     show_team: '',
+    submit_changeset: 'file_paths commit? summary? operation_id?',
+    list_changesets: 'agent_name? of_session? limit?',
   });
 });
 

@@ -29,6 +29,7 @@ export const requirements: Readonly<Record<string, string>> = {
   'SESS-3': 'a heartbeat answers with the session, or says that the store is not there',
   'SESS-4':
     'sessions silent for too long are ended and what they held is freed; whoever comes back keeps what it is told it has',
+  'SESS-5': 'changesets are tied to the session that made them',
   'SESS-6': 'the first operation of an unknown agent creates its session; quiet ones turn idle',
   'HAND-1': 'a hand-off is durable, with agent and session',
   'HAND-2': 'hand-offs are read newest first',

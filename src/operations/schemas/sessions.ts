@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, someText, text } from './schema.ts';
+import { fields, inputSchema, name, path, someText, text } from './schema.ts';
 
 const capability = name('A short word such as typescript, review, browser.', 64);
 
@@ -66,5 +66,26 @@ export const readHandoff = inputSchema(
   z.strictObject({
     agent_name: name('Whose; default: of all.').optional(),
     limit: z.int().min(1).max(limits.handoffs_listed_max).default(3),
+  }),
+);
+
+export const submitChangeset = inputSchema(
+  z.strictObject({
+    file_paths: z.array(path('A file you changed.')).min(1).max(limits.changeset_files_max),
+    commit: z
+      .string()
+      .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
+      .describe('The commit that holds the changes.')
+      .optional(),
+    summary: text(limits.reason_chars_max, 'In a few words.').optional(),
+    operation_id: fields.operation_id,
+  }),
+);
+
+export const listChangesets = inputSchema(
+  z.strictObject({
+    agent_name: name('Whose session it is; default: yours.').optional(),
+    of_session: name('Only of this session.').optional(),
+    limit: z.int().min(1).max(100).default(20),
   }),
 );

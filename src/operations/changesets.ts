@@ -1,0 +1,56 @@
+import { changesetRange, listChangesets as list } from '../domain/changesets/changeset.ts';
+import { submitChangeset as submit } from '../domain/commands.ts';
+import { answerOf, type Operation } from '../operation.ts';
+
+interface Input {
+  file_paths: string[];
+  commit?: string | undefined;
+  summary?: string | undefined;
+}
+
+export const submitChangeset: Operation<Input> = {
+  name: 'submit_changeset',
+  group: 'changeset',
+  verb: 'submit',
+  summary: 'Say which files you changed, and in which commit; it is kept with your session.',
+  route: { method: 'POST', path: '/changesets/submit' },
+  mutates: true,
+  standard: false,
+  positional: ['file_paths'],
+  examples: ['cox changeset submit src/app.ts src/router.ts --commit 4f1c2ab --summary "router moved"'],
+  input: async () => (await import('./schemas/sessions.ts')).submitChangeset,
+  async handle({ file_paths, commit, summary }, step) {
+    const files = new Set<string>();
+    for (const [index, file] of file_paths.entries()) {
+      const path = step.path(file, `file_paths.${index}`);
+      if (typeof path !== 'string') return path;
+      files.add(path);
+    }
+    const changeset = { files: [...files], commit, summary };
+    return answerOf(await step.run(submit(step.ids.uuid(), step.caller, changeset)));
+  },
+};
+
+export const listChangesets: Operation<{
+  agent_name?: string | undefined;
+  of_session?: string | undefined;
+  limit: number;
+}> = {
+  name: 'list_changesets',
+  group: 'changeset',
+  verb: 'list',
+  summary: 'What was changed, newest first: of one session, or of all.',
+  route: { method: 'POST', path: '/changesets/list' },
+  mutates: false,
+  standard: false,
+  examples: ['cox changeset list --limit 5', 'cox changeset list --agent-name alice --of-session s-1'],
+  input: async () => (await import('./schemas/sessions.ts')).listChangesets,
+  async handle({ agent_name, of_session, limit }, step) {
+    const { agent_id } = step.caller;
+    const of =
+      of_session === undefined ? undefined : { agent_id: agent_name ?? agent_id, session_id: of_session };
+    const range = changesetRange(of, limit);
+    const { loaded } = await step.find({ ranges: [range] });
+    return { success: true, changesets: list(range, loaded) };
+  },
+};
