@@ -11,6 +11,7 @@ import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
 import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
+import type { Ports } from './ports/ports.ts';
 import { summarise } from './summarise.ts';
 import { type Hints, storeHints } from './waiting.ts';
 
@@ -20,6 +21,7 @@ export interface CoordinatorContext {
   readonly ids: Ids;
   readonly workspace: Workspace;
   readonly project: string;
+  readonly ports?: Ports | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -118,7 +120,7 @@ export class Connection {
   }
 
   #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
-    const { store, clock, ids, workspace, project, hints } = this.#context;
+    const { store, clock, ids, workspace, project, ports, hints } = this.#context;
     const signal = options.signal ?? NEVER;
     return {
       caller: this.actor,
@@ -150,6 +152,10 @@ export class Connection {
       hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal, matters),
       consider: (decision) => this.#consider(decision),
       waiting: (why) => options.onWaiting?.(why),
+      ports: () => {
+        if (ports === undefined) throw new Error('this coordinator was given no ports');
+        return ports;
+      },
       find: (needs) => store.find(project, needs),
       chore: (name, decision) => this.#chore(name, decision),
     };

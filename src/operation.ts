@@ -7,6 +7,7 @@ import type { Refusal } from './kernel/refusal.ts';
 import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
+import type { Ports } from './ports/ports.ts';
 import type { Hints, Matters } from './waiting.ts';
 
 /**
@@ -42,6 +43,8 @@ export interface Step {
   /** Tells whoever looks on that the call waits, and why. */
   waiting(why: JsonObject): void;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** This machine's port blocks; they are in no store. */
+  ports(): Ports;
   /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }

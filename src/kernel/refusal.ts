@@ -50,6 +50,15 @@ const catalogue = {
     'Your claim ran out and the task goes to another agent. Drop your result or get_work again.',
   ],
   wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
+  // ports
+  no_ports_available: [
+    'error',
+    'Release ports nobody uses (`cox port status` shows them), or try again later.',
+  ],
+  state_unavailable: [
+    'error',
+    'Make the named folder and file yours and writable, or set COX_STATE_DIR to another folder.',
+  ],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
   store_damaged: [

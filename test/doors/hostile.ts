@@ -21,6 +21,9 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   submit_work_batch: { tasks: [{ task_type: 't', task_description: 'd' }] },
   get_work_batch: {},
   complete_work_batch: { items: [{ task_id, success: true }] },
+  allocate_ports: { session_id: 'worktree-1' },
+  release_ports: { session_id: 'worktree-1' },
+  ports_status: {},
 };
 
 export interface Hostile {
@@ -101,7 +104,8 @@ const hostileNames = fc.oneof(
 async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrary<Hostile>> {
   const base = soundInputs[name] ?? {};
   const properties = schema.properties as Record<string, JsonObject>;
-  const wrongValue = fc.constantFrom(...Object.keys(properties)).chain((field) =>
+  const names = Object.keys(properties);
+  const wrongValue = fc.constantFrom(...(names.length === 0 ? [''] : names)).chain((field) =>
     poison(properties[field] ?? {}).map((value) => ({
       operation: name,
       field,
@@ -124,6 +128,7 @@ async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrar
     const { [field]: _, ...input } = base;
     return fc.constant({ operation: name, field, type: 'missing', input });
   });
+  if (names.length === 0) return unknownField;
   return fc.oneof({ weight: 8, arbitrary: wrongValue }, { weight: 2, arbitrary: unknownField }, ...missing);
 }
 

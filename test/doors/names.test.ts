@@ -26,6 +26,9 @@ test('names: operations, routes and commands', () => {
       'submit_work_batch POST /work/submit-batch cox work submit-batch',
       'get_work_batch POST /work/claim-batch cox work get-batch',
       'complete_work_batch POST /work/complete-batch cox work complete-batch',
+      'allocate_ports POST /ports/allocate cox port allocate',
+      'release_ports POST /ports/release cox port release',
+      'ports_status GET /ports/status cox port status',
     ],
   );
 });
@@ -57,6 +60,9 @@ test('names: fields of every input', async () => {
     submit_work_batch: 'tasks operation_id?',
     get_work_batch: 'task_types? lease_minutes? count? wait_seconds? operation_id?',
     complete_work_batch: 'items operation_id?',
+    allocate_ports: 'session_id ttl_minutes?',
+    release_ports: 'session_id',
+    ports_status: '',
   });
 });
 
@@ -86,6 +92,8 @@ const CODES: Record<RefusalCode, string> = {
   dependency_failed: 'error 1 200',
   lease_expired: 'error 1 200',
   wrong_status: 'error 1 200',
+  no_ports_available: 'error 1 200',
+  state_unavailable: 'error 4 503',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',

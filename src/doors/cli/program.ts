@@ -2,9 +2,18 @@ import { Command, type OutputConfiguration } from 'commander';
 import type { Connection } from '../../coordinator.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
+import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
-import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
+import {
+  type CommonOptions,
+  cliIdentity,
+  conclude,
+  declareCommon,
+  mergedOptions,
+  type Result,
+  withStore,
+} from './common.ts';
 import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
 import { untilStopped } from './signals.ts';
@@ -82,10 +91,15 @@ async function runOperation(
   if (!who.ok) answer = who.refusal;
   else if (!read.ok) answer = read.refusal;
   else
-    answer = await withStore(options, terminal, (coxswain) =>
+    answer = await withStore(storeFor(operation, options), terminal, (coxswain) =>
       performOnce(coxswain.connect(who.actor), operation, read.input, terminal, options.json === true),
     );
   await conclude(terminal, answer, options, result);
+}
+
+/** What this machine answers alone must not fail, or wait, because the configured store is away. */
+function storeFor({ machine }: AnyOperation, options: CommonOptions): CommonOptions {
+  return machine === true ? { ...options, store: NO_STORE } : options;
 }
 
 /** Ctrl-C during a wait gives up the place in line and then ends; everything else is too short to be interrupted. */
