@@ -16,6 +16,8 @@ module.exports = {
     layer('ledger', '^src/ledger/', ['kernel/', 'ledger/']),
     layer('domain', '^src/domain/', ['kernel/', 'ledger/', 'domain/']),
     layer('policy', '^src/policy/', ['kernel/', 'ledger/', 'domain/', 'policy/']),
+    // What a machine answers alone has no way to a store; of leases it knows when one is over.
+    layer('ports', '^src/ports/', ['kernel/', 'domain/lease.ts', 'ports/']),
     layer('stores', '^src/stores/', ['kernel/', 'ledger/', 'stores/']),
     {
       name: 'coordinator-knows-no-operation',

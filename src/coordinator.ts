@@ -11,6 +11,7 @@ import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
 import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
+import type { Ports } from './ports/ports.ts';
 import type { Presence, Showing } from './presence.ts';
 import { summarise } from './summarise.ts';
 import type { TeamReader } from './teams.ts';
@@ -24,6 +25,7 @@ export interface CoordinatorContext {
   readonly project: string;
   readonly presence?: Presence | undefined;
   readonly teams?: TeamReader | undefined;
+  readonly ports?: Ports | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -171,7 +173,7 @@ export class Connection {
   }
 
   #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
-    const { store, clock, ids, workspace, project, hints, presence, teams } = this.#context;
+    const { store, clock, ids, workspace, project, hints, presence, teams, ports } = this.#context;
     const signal = options.signal ?? NEVER;
     return {
       caller: this.actor,
@@ -205,6 +207,10 @@ export class Connection {
       hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal, matters),
       consider: (decision) => this.#consider(decision),
       waiting: (why) => options.onWaiting?.(why),
+      ports: () => {
+        if (ports === undefined) throw new Error('this coordinator was given no ports');
+        return ports;
+      },
       find: (needs) => store.find(project, needs),
       chore: (name, decision) => this.#chore(name, decision),
     };

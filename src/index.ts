@@ -11,15 +11,21 @@ import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
+import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
 import { openStore } from './stores/open.ts';
 import { TeamReader } from './teams.ts';
 
 export interface OpenOptions {
-  /** Default: `COX_STORE`, else SQLite in the repository's shared git directory. */
+  /**
+   * Default: `COX_STORE`, else SQLite in the repository's shared git directory. `none:` opens nothing and answers what
+   * this machine can answer alone (port blocks).
+   */
   readonly store?: string | undefined;
   readonly project?: string | undefined;
   readonly cwd?: string | undefined;
+  /** Where the settings come from; default: this process's environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   /**
@@ -59,14 +65,16 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const ids = createIds(clock, random);
+  const env = options.env ?? process.env;
   const workspace = findWorkspace(options.cwd ?? process.cwd());
-  const store_url = options.store ?? (process.env.COX_STORE || defaultStore(workspace));
-  const project = options.project ?? (process.env.COX_PROJECT || 'default');
-  const sits = options.sits === true && process.env.COX_SEAT !== 'off';
+  const store_url = options.store ?? (env.COX_STORE || defaultStore(workspace));
+  const project = options.project ?? (env.COX_PROJECT || 'default');
+  const sits = options.sits === true && env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
-  const presence = new Presence(clock, { ...presenceSettings(process.env), ...options.presence });
-  const teams = new TeamReader(workspace, clock);
-  const context: CoordinatorContext = { store, clock, ids, workspace, project, presence, teams };
+  const presence = new Presence(clock, { ...presenceSettings(env), ...options.presence });
+  const teams = new TeamReader(workspace, clock, env);
+  const ports = createPorts(env, clock);
+  const context: CoordinatorContext = { store, clock, ids, workspace, project, presence, teams, ports };
   return {
     store,
     store_url,

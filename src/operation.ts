@@ -8,6 +8,7 @@ import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
 import type { Team } from './policy/team.ts';
+import type { Ports } from './ports/ports.ts';
 import type { Presence } from './presence.ts';
 import type { Hints, Matters } from './waiting.ts';
 
@@ -48,6 +49,8 @@ export interface Step {
   /** Tells whoever looks on that the call waits, and why. */
   waiting(why: JsonObject): void;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** This machine's port blocks; they are in no store. */
+  ports(): Ports;
   /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }

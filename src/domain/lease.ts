@@ -33,7 +33,7 @@ export type Standing =
   | { readonly standing: 'taken'; readonly lease: Lease };
 
 /** Expiry is decided here, on reading, by the store's time; no sweeper has to have run. */
-export function isOver(lease: Lease, now_ms: number): boolean {
+export function isOver(lease: Pick<Lease, 'expires_at_ms'>, now_ms: number): boolean {
   return now_ms >= lease.expires_at_ms;
 }
 

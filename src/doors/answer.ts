@@ -19,6 +19,7 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   path_unreadable: 'input',
   logical_key_invalid: 'input',
   too_large: 'input',
+  state_unavailable: 'store',
   database_unavailable: 'store',
   store_damaged: 'store',
   store_moved: 'store',

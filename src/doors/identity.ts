@@ -1,10 +1,8 @@
 import { limits } from '../kernel/limits.ts';
+import { UNPRINTABLE } from '../kernel/printable.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { Actor } from '../ledger/log.ts';
 import { invalid } from './answer.ts';
-
-/** Names are shown to other agents and in terminals: nothing a terminal obeys, nothing invisible. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** The product's own commits are signed with it. */
 const RESERVED_AGENT_ID = 'coxswain';

@@ -18,6 +18,7 @@ export const limits = {
   reason_chars_max: 2000,
   ttl_minutes_min: 0.02,
   ttl_minutes_max: 480,
+  port_ttl_minutes_max: 7 * 24 * 60,
   lock_ttl_minutes_default: 120,
   task_lease_minutes_default: 30,
   paths_per_call: 20,

@@ -56,6 +56,15 @@ const catalogue = {
   not_owner: ['error', 'Ask one of the owners to do it (send_message), or work on another part.'],
   team_limit_reached: ['error', 'Complete what you have claimed before you take more.'],
   team_invalid: ['error', 'Correct teams.yaml as the errors say; `cox team check` shows all of them.'],
+  // ports
+  no_ports_available: [
+    'error',
+    'Release ports nobody uses (`cox port status` shows them), or try again later.',
+  ],
+  state_unavailable: [
+    'error',
+    'Make the named folder and file yours and writable, or set COX_STATE_DIR to another folder.',
+  ],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
   store_damaged: [

@@ -9,6 +9,7 @@ import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
 import { readHandoff, writeHandoff } from './handoffs.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from './mail.ts';
+import { allocatePorts, portsStatus, releasePorts } from './ports.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
 import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSession } from './sessions.ts';
@@ -47,6 +48,9 @@ export const operations: readonly AnyOperation[] = [
   showTeam,
   submitChangeset,
   listChangesets,
+  allocatePorts,
+  releasePorts,
+  portsStatus,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

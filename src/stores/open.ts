@@ -1,9 +1,11 @@
 import { StoreFailure } from '../kernel/refusal.ts';
 import { MemoryStore } from '../ledger/memory.ts';
+import { NO_STORE, NoStore } from '../ledger/no-store.ts';
 import type { Store, StoreContext } from '../ledger/store.ts';
 
 /** Engines are imported only when used: a laptop with SQLite never loads a PostgreSQL client. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
+  if (url === NO_STORE) return new NoStore();
   if (url === 'memory:') return new MemoryStore(context);
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite/store.ts');

@@ -1,7 +1,7 @@
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
-import { cox, type Scratch, startHttp, startMcp } from './support.ts';
+import { cox, type Scratch, startHttp, startMcp, stateFolder } from './support.ts';
 
 export interface Agent {
   call(operation: string, input?: JsonObject): Promise<JsonObject>;
@@ -24,7 +24,12 @@ function library({ store, folder }: Scratch): Door {
   const closing: (() => Promise<void>)[] = [];
   return {
     async agent(name) {
-      const client = await connect({ store, cwd: folder, ...identityOf(name) });
+      const client = await connect({
+        store,
+        cwd: folder,
+        env: { COX_STATE_DIR: stateFolder(folder) },
+        ...identityOf(name),
+      });
       closing.push(() => client.close());
       return client;
     },
@@ -77,7 +82,8 @@ async function http(scratched: Scratch): Promise<Door> {
       const headers = { 'x-agent-id': agent_id, 'x-agent-type': agent_type, 'x-session-id': session_id };
       return {
         async call(operation, input = {}) {
-          const path = operationsByName.get(operation)?.route.path ?? '/';
+          const { method = 'POST', path = '/' } = operationsByName.get(operation)?.route ?? {};
+          if (method === 'GET') return (await server.send('GET', path, undefined, headers)).body;
           return (await server.post(path, input, headers)).body;
         },
       };

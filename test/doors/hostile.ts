@@ -34,6 +34,9 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   list_changesets: {},
   send_message: { to: ['bob'], body: 'b' },
   acknowledge_message: { message_ids: [task_id] },
+  allocate_ports: { session_id: 'worktree-1' },
+  release_ports: { session_id: 'worktree-1' },
+  ports_status: {},
 };
 
 export interface Hostile {
@@ -114,15 +117,15 @@ const hostileNames = fc.oneof(
 async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrary<Hostile>> {
   const base = soundInputs[name] ?? {};
   const properties = schema.properties as Record<string, JsonObject>;
-  const wrongValue = () =>
-    fc.constantFrom(...Object.keys(properties)).chain((field) =>
-      poison(properties[field] ?? {}).map((value) => ({
-        operation: name,
-        field,
-        type: properties[field]?.type as string | undefined,
-        input: { ...base, [field]: value } as JsonObject,
-      })),
-    );
+  const names = Object.keys(properties);
+  const wrongValue = fc.constantFrom(...(names.length === 0 ? [''] : names)).chain((field) =>
+    poison(properties[field] ?? {}).map((value) => ({
+      operation: name,
+      field,
+      type: properties[field]?.type as string | undefined,
+      input: { ...base, [field]: value } as JsonObject,
+    })),
+  );
   const reserved = new Set([...Object.keys(properties), 'agent_id', 'agent_type', 'session_id']);
   const unknownField = fc
     .tuple(
@@ -138,8 +141,8 @@ async function hostileFor(name: string, schema: JsonObject): Promise<fc.Arbitrar
     const { [field]: _, ...input } = base;
     return fc.constant({ operation: name, field, type: 'missing', input });
   });
-  if (Object.keys(properties).length === 0) return unknownField;
-  return fc.oneof({ weight: 8, arbitrary: wrongValue() }, { weight: 2, arbitrary: unknownField }, ...missing);
+  if (names.length === 0) return unknownField;
+  return fc.oneof({ weight: 8, arbitrary: wrongValue }, { weight: 2, arbitrary: unknownField }, ...missing);
 }
 
 export async function hostileInputs(): Promise<fc.Arbitrary<Hostile>> {

@@ -39,6 +39,9 @@ test('names: operations, routes and commands', () => {
       'show_team POST /team/show cox team check',
       'submit_changeset POST /changesets/submit cox changeset submit',
       'list_changesets POST /changesets/list cox changeset list',
+      'allocate_ports POST /ports/allocate cox port allocate',
+      'release_ports POST /ports/release cox port release',
+      'ports_status GET /ports/status cox port status',
     ],
   );
 });
@@ -84,6 +87,9 @@ test('names: fields of every input', async () => {
     show_team: '',
     submit_changeset: 'file_paths commit? summary? operation_id?',
     list_changesets: 'agent_name? of_session? limit?',
+    allocate_ports: 'session_id ttl_minutes?',
+    release_ports: 'session_id',
+    ports_status: '',
   });
 });
 
@@ -118,6 +124,8 @@ const CODES: Record<RefusalCode, string> = {
   not_owner: 'error 1 200',
   team_limit_reached: 'error 1 200',
   team_invalid: 'error 1 200',
+  no_ports_available: 'error 1 200',
+  state_unavailable: 'error 4 503',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',

@@ -131,6 +131,35 @@ const scenarios: Record<string, Scenario> = {
     assert.equal((await alice.call('retry_work', { task_id: ids[0] ?? '' })).error, 'wrong_status');
   },
 
+  '[PORT-1] [PORT-2] [PORT-3] [PORT-5] ports are given, kept, shown and given back': async (alice, bob) => {
+    const first = await alice.call('allocate_ports', { session_id: 'worktree-1' });
+    const block = first.allocation as JsonObject;
+    assert.deepEqual(Object.keys(first).sort(), ['allocation', 'env_snippet', 'expires_at', 'success']);
+    assert.equal(block.compose_project_name, 'ac-66743315');
+    const again = await alice.call('allocate_ports', { session_id: 'worktree-1', ttl_minutes: 240 });
+    assert.deepEqual(again.allocation, block);
+    const other = (await bob.call('allocate_ports', { session_id: 'worktree-2' })).allocation as JsonObject;
+    assert.ok(Math.abs((other.db_port as number) - (block.db_port as number)) >= 4);
+    const { allocations } = await bob.call('ports_status');
+    assert.deepEqual(
+      (allocations as JsonObject[]).map(({ session_id, db_port, remaining_minutes }) => [
+        session_id,
+        db_port,
+        remaining_minutes,
+      ]),
+      [
+        ['worktree-1', block.db_port, 240],
+        ['worktree-2', other.db_port, 120],
+      ],
+    );
+    assert.equal((await alice.call('release_ports', { session_id: 'worktree-1' })).released, true);
+    const nothing = await bob.call('release_ports', { session_id: 'worktree-1' });
+    assert.deepEqual(nothing, { success: true, released: false });
+    for (const session_id of ['', ' ', 'a\nb', 'x'.repeat(129)])
+      assert.equal((await alice.call('allocate_ports', { session_id })).field, 'session_id');
+    assert.equal((await alice.call('allocate_ports', {})).field, 'session_id');
+  },
+
   'bad input is refused by the name of its field': async (alice) => {
     assert.equal((await alice.call('acquire_lock', {})).field, 'file_path');
     assert.equal(

@@ -27,13 +27,17 @@ export function scratch(): Scratch {
   };
 }
 
-/** Nothing of whoever runs the tests: neither their store nor their identity. */
-function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
+/** Nothing of whoever runs the tests: neither their store nor their identity nor their port allocations. */
+function cleanEnv(cwd: string, extra: Record<string, string> = {}): Record<string, string> {
   const inherited = ['PATH', 'HOME', 'TMPDIR', 'SYSTEMROOT'].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(inherited), ...extra };
+  return { ...Object.fromEntries(inherited), COX_STATE_DIR: stateFolder(cwd), ...extra };
+}
+
+export function stateFolder(folder: string): string {
+  return join(folder, '.cox-state');
 }
 
 export interface Finished {
@@ -49,7 +53,7 @@ export function start(
 ): ChildProcess {
   return spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
-    env: cleanEnv(options.env),
+    env: cleanEnv(options.cwd, options.env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
@@ -81,7 +85,7 @@ export async function cox(
 export function fakeTerminal(cwd: string, env: Record<string, string> = {}) {
   const written = { out: '', err: '' };
   const terminal: Terminal = {
-    env,
+    env: { COX_STATE_DIR: stateFolder(cwd), ...env },
     cwd,
     columns: 120,
     out: async (text) => {
@@ -192,7 +196,7 @@ export async function startMcp(
     command: process.execPath,
     args: [bin, 'mcp', '--store', options.store ?? scratched.store, ...(options.args ?? [])],
     cwd: scratched.folder,
-    env: cleanEnv(options.env),
+    env: cleanEnv(scratched.folder, options.env),
     stderr: 'ignore',
   });
   const mode = options.modern === true ? ({ pin: '2026-07-28' } as const) : 'legacy';

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operations } from '../../src/operations/index.ts';
+import { temporaryFolder } from '../chaos/crew.ts';
 
 /** What agents and attackers send: wrong types, edges of every limit, and text that breaks stores and terminals. */
 const nasty = fc.oneof(
@@ -59,7 +60,7 @@ for (const [index, operation] of operations.entries()) {
     const schema = await operation.input();
     const names = await fieldsOf(index);
     const field = fc.oneof(
-      { weight: 9, arbitrary: fc.constantFrom(...names, 'operation_id') },
+      { weight: 9, arbitrary: fc.constantFrom(...names, 'unknown') },
       { weight: 1, arbitrary: fc.string() },
     );
     const input = fc.oneof(
@@ -115,7 +116,9 @@ test('[LOCK-1] a time to live of 0, -1, 10⁹ or NaN is refused with the range t
 });
 
 test('[QUEUE-5] generated calls on a live store: every answer is a value, every refusal says what to do', async () => {
-  const coxswain = await open({ store: 'memory:' });
+  // Port blocks are kept on the machine, whatever the store is.
+  using state = temporaryFolder();
+  const coxswain = await open({ store: 'memory:', env: { COX_STATE_DIR: state.path } });
   const connection = coxswain.connect({ agent_id: 'fuzzer' });
   const choice = fc.constantFrom(...operations);
   await fc.assert(

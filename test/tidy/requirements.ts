@@ -38,6 +38,14 @@ export const requirements: Readonly<Record<string, string>> = {
   'TEAM-2': 'a file with mistakes yields every one of them, with field, reason and line',
   'TEAM-3': 'the rules have effect in get_work, locks and mail',
   'MAIL-1': 'agents write to each other: by name, to a capability or a team, in threads, acknowledged',
+  'PORT-1':
+    'a session gets four ports of its own on this machine, a compose project name and the variables to export',
+  'PORT-2': 'asking again keeps the block and renews it; when none is left nobody else loses anything',
+  'PORT-3': 'a block past its time, or released, is free; releasing twice does no harm',
+  'PORT-4':
+    'base, range, time and number of sessions come from the environment; wrong ones are named at start',
+  'PORT-5': 'no two processes of the machine get the same ports, through any door, with or without a store',
+  'PORT-7': 'the compose file takes ports and project name from the environment: two stacks run side by side',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
   'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',

@@ -93,6 +93,7 @@ export interface Place {
   readonly store: string | undefined;
   readonly project: string;
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Which store and which project in it, from the flags or else the environment. */
@@ -103,7 +104,7 @@ export function placeOf(
   const project = checkName('project', options.project ?? (terminal.env.COX_PROJECT || 'default'));
   if (typeof project !== 'string') return { ok: false, refusal: project };
   const store = options.store ?? (terminal.env.COX_STORE || undefined);
-  return { ok: true, place: { store, project, cwd: terminal.cwd } };
+  return { ok: true, place: { store, project, cwd: terminal.cwd, env: terminal.env } };
 }
 
 /** Opens, uses and closes the store; what keeps it from opening is an answer like any other. */

@@ -2,9 +2,11 @@ import { Command, type OutputConfiguration } from 'commander';
 import type { Connection } from '../../coordinator.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
+import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import {
+  type CommonOptions,
   cliIdentity,
   cliShowing,
   conclude,
@@ -90,7 +92,7 @@ async function runOperation(
   if (!who.ok) answer = who.refusal;
   else if (!read.ok) answer = read.refusal;
   else
-    answer = await withStore(options, terminal, (coxswain) =>
+    answer = await withStore(storeFor(operation, options), terminal, (coxswain) =>
       performOnce(
         coxswain.connect(who.actor, 'operator', cliShowing(terminal.env)),
         operation,
@@ -100,6 +102,11 @@ async function runOperation(
       ),
     );
   await conclude(terminal, answer, options, result);
+}
+
+/** What this machine answers alone must not fail, or wait, because the configured store is away. */
+function storeFor({ machine }: AnyOperation, options: CommonOptions): CommonOptions {
+  return machine === true ? { ...options, store: NO_STORE } : options;
 }
 
 /** Ctrl-C during a wait gives up the place in line and then ends; everything else is too short to be interrupted. */

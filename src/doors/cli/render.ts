@@ -25,6 +25,9 @@ function renderFields(fields: JsonObject, columns: number, now_ms: number, inden
   return present.flatMap(([name, value]) => {
     if (isRows(value))
       return [`${indent}${name} (${value.length})`, ...renderTable(value, columns, now_ms, indent)];
+    // Ours and made for a shell, one variable a line; everything else stays on one line.
+    if (name === 'env_snippet' && typeof value === 'string')
+      return value.split('\n').map((line) => `${indent}${shown(line)}`);
     const when = relativeTime(name, value, now_ms);
     const text = Array.isArray(value) && value.length === 0 ? 'none' : shown(value);
     return [`${indent}${shown(name).padEnd(width)}  ${text}${when === undefined ? '' : ` (${when})`}`];
@@ -37,12 +40,14 @@ function isRows(value: Json): value is JsonObject[] {
 }
 
 /** For looking, not for parsing: a table leaves out what only a program asks for; `--json` has everything. */
-const LEFT_OUT =
-  /^(success|session_id|agent_type|fencing_token|locked_at|created_at|max_attempts|submitted_by)$/;
+const LEFT_OUT = /^(success|agent_type|fencing_token|locked_at|created_at|max_attempts|submitted_by)$/;
 const CELL_CHARS_MAX = 48;
 
 function renderTable(rows: readonly JsonObject[], columns: number, now_ms: number, indent: string): string[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const all = new Set(rows.flatMap((row) => Object.keys(row)));
+  // Beside an agent its session says nothing more to a person; alone it is the name of the row.
+  if (all.has('agent_type')) all.delete('session_id');
+  const names = [...all]
     .filter(
       (name) => !LEFT_OUT.test(name) && rows.some((row) => row[name] !== undefined && row[name] !== null),
     )

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type Coxswain, open } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { readPortConfig } from '../../ports/config.ts';
 import { shownStore } from '../about.ts';
 import { invalid, refusalOf } from '../answer.ts';
 import { type Api, createApi } from '../http/server.ts';
@@ -34,6 +35,8 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const port = Number(options.port ?? (terminal.env.API_PORT || PORT_DEFAULT));
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     return invalid('port', 'a number from 0 to 65535');
+  const ports = readPortConfig(terminal.env);
+  if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
   const stopped = untilStopped();

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { operations } from '../../operations/index.ts';
+import { readPortConfig } from '../../ports/config.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,6 +19,8 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
   }
   const identity = claimedIdentity(options, terminal.env);
   if (!identity.ok) return identity.refusal;
+  const ports = readPortConfig(terminal.env);
+  if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
   const stopped = untilStopped();

@@ -110,7 +110,7 @@ class ApiHandler {
     if (route === undefined) return await this.#look(request, response, path);
     if (request.method !== route.operation.route.method)
       return await this.#wrongMethod(request, response, route.operation.route.method);
-    if (!isJson(request.headers['content-type']))
+    if (request.method !== 'GET' && !isJson(request.headers['content-type']))
       return await this.#turnAway(request, response, 415, 'unsupported_media_type', 'Send application/json.');
     await this.#operate(route, request, response);
   }
@@ -128,7 +128,12 @@ class ApiHandler {
     const connection = this.#connections.find(identity, request.headers, operation.mutates);
     if (!(connection instanceof Connection)) return this.#send(response, 422, connection);
     const key = request.headers['idempotency-key'];
-    if (key !== undefined && operation.mutates && input.operation_id === undefined)
+    if (
+      key !== undefined &&
+      operation.mutates &&
+      operation.machine !== true &&
+      input.operation_id === undefined
+    )
       input.operation_id = key as string;
     const answer = await connection.perform(operation, input, {
       signal: this.#untilGone(operation, input, response),

@@ -5,6 +5,7 @@ import { type Coxswain, open } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Actor } from '../../ledger/log.ts';
+import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { refusalOf } from '../answer.ts';
 import { createMcpServer, offerTools } from './server.ts';
@@ -94,6 +95,7 @@ class McpClient {
   readonly #underWay = new Set<Promise<JsonObject>>();
   readonly #leaving = new AbortController();
   #opening: Promise<Coxswain> | undefined;
+  #opened = false;
   #connection: Connection | undefined;
 
   constructor(service: McpService) {
@@ -101,10 +103,16 @@ class McpClient {
   }
 
   open(): Promise<Coxswain> {
-    this.#opening ??= open({ ...this.#service.place, sits: true }).catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
+    this.#opening ??= open({ ...this.#service.place, sits: true }).then(
+      (coxswain) => {
+        this.#opened = true;
+        return coxswain;
+      },
+      (error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      },
+    );
     return this.#opening;
   }
 
@@ -115,14 +123,22 @@ class McpClient {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     try {
-      this.#connection ??= this.#connect(await this.open(), clientName);
+      const connection = await this.#connectionFor(operation, clientName);
       const wanted = operation.waits === undefined ? signal : AbortSignal.any([signal, this.#leaving.signal]);
-      const answer = this.#connection.perform(operation, input, { signal: wanted });
+      const answer = connection.perform(operation, input, { signal: wanted });
       this.#underWay.add(answer);
       return await answer.finally(() => this.#underWay.delete(answer));
     } catch (error) {
       return refusalOf(error);
     }
+  }
+
+  async #connectionFor(operation: AnyOperation, clientName: string | undefined): Promise<Connection> {
+    // What this machine answers alone waits for no store. Who asked does not matter then: no row will say it.
+    if (operation.machine === true && !this.#opened)
+      return (await open({ ...this.#service.place, store: NO_STORE })).connect();
+    this.#connection ??= this.#connect(await this.open(), clientName);
+    return this.#connection;
   }
 
   #connect(coxswain: Coxswain, clientName: string | undefined): Connection {
