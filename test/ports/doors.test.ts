@@ -133,6 +133,7 @@ for (const name of ['library', 'http', 'mcp'] as const)
       await alice.call('ports_status');
     }
     assert.deepEqual(await rowsOf(place), [
+      'touch_session true',
       'check_locks true',
       'allocate_ports w true',
       'allocate_ports false invalid_input',

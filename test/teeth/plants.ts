@@ -1,3 +1,5 @@
+import { daily } from './plants-daily.ts';
+
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
 export interface Plant {
   readonly name: string;
@@ -423,4 +425,5 @@ export const plants: readonly Plant[] = [
   ...waiting,
   ...seat,
   ...postgres,
+  ...daily,
 ];

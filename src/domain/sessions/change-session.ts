@@ -38,7 +38,9 @@ export function touchSession(caller: Caller, sign: SignOfLife): Decision<JsonObj
         return commit([sessionEvent(caller, 'session_resumed', { calls })], { ...answer, resumed: true });
       const since_ms = now_ms - state.last_active_ms;
       if (since_ms >= 0 && since_ms < enough_ms)
-        return refused(refuse('wrong_status', 'It was heard of a moment ago.', answer));
+        return refused(
+          refuse('wrong_status', 'It was heard of a moment ago.', { session_id: caller.session_id }),
+        );
       const type = sign.active ? 'session_active' : 'session_heartbeat';
       return commit([sessionEvent(caller, type, { calls })], answer);
     },
