@@ -1,7 +1,8 @@
+import { main } from '../../src/doors/cli/main.ts';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
-import { cox, type Scratch, startHttp, startMcp, stateFolder } from './support.ts';
+import { fakeTerminal, type Scratch, startHttp, startMcp, stateFolder } from './support.ts';
 
 export interface Agent {
   call(operation: string, input?: JsonObject): Promise<JsonObject>;
@@ -57,6 +58,7 @@ export function toWords(name: string, input: JsonObject): string[] {
   return [operation.group, operation.verb, ...flags, '--', ...words];
 }
 
+/** The command line without its processes: `cli.test.ts` starts those. */
 function cli({ store, folder }: Scratch): Door {
   return {
     async agent(name) {
@@ -65,8 +67,9 @@ function cli({ store, folder }: Scratch): Door {
       return {
         async call(operation, input = {}) {
           const [group = '', verb = '', ...rest] = toWords(operation, input);
-          const { out } = await cox([group, verb, '--json', ...rest], { cwd: folder, env });
-          return JSON.parse(out) as JsonObject;
+          const { terminal, written } = fakeTerminal(folder, env);
+          await main([group, verb, '--json', ...rest], terminal);
+          return JSON.parse(written.out) as JsonObject;
         },
       };
     },

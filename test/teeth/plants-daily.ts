@@ -52,6 +52,6 @@ export const daily: readonly Plant[] = [
     file: 'src/domain/queue/terms.ts',
     from: 'if (held < terms.at_most)',
     to: 'if (held >= 0)',
-    tests: ['test/doors/scenarios.test.ts'],
+    tests: ['test/doors/scenarios-sqlite.test.ts'],
   },
 ];

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { operationsByName } from '../../src/operations/index.ts';
+import { coreScenarios } from './core.ts';
+import { dailyScenarios } from './daily.ts';
+import { type Agent, type Door, doors } from './doors.ts';
+import type { Scenario } from './scenario.ts';
+import { type Scratch, scratch } from './support.ts';
+
+/** One table of what agents do; every door, on every store, plays all of it and answers the same. */
+const scenarios: Readonly<Record<string, Scenario>> = { ...coreScenarios, ...dailyScenarios };
+
+type Transcript = { operation: string; answer: Json }[];
+
+/** Ids, tokens and times differ from run to run; which of them are the same does not. */
+function comparable(answer: JsonObject, names: Map<string, string>): Json {
+  const rename = (kind: string, value: string): string => {
+    const known = names.get(value) ?? `<${kind} ${names.size}>`;
+    names.set(value, known);
+    return known;
+  };
+  const text = JSON.stringify(answer, (name, value: unknown) =>
+    name === 'fencing_token' ? rename('token', String(value)) : value,
+  )
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/cox-door-\w+/g, '<folder>')
+    .replaceAll(/coxs_[\w-]+\.[\w-]+/g, '<secret>')
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => rename('id', id))
+    .replaceAll(/\b1[789]\d{11}\b/g, (token) => rename('token', token));
+  return JSON.parse(text) as Json;
+}
+
+function recorded(agent: Agent, transcript: Transcript, names: Map<string, string>): Agent {
+  return {
+    aside: agent,
+    async call(operation, input) {
+      const answer = await agent.call(operation, input);
+      transcript.push({ operation, answer: comparable(answer, names) });
+      return answer;
+    },
+  };
+}
+
+/** One door on one store, with the same two agents for all scenarios. */
+class Stage {
+  readonly #scratched: Scratch;
+  readonly #door: Promise<Door>;
+  readonly #agents: Promise<[Agent, Agent]>;
+
+  constructor(make: (scratched: Scratch) => Door | Promise<Door>, scratched: Scratch) {
+    this.#scratched = scratched;
+    this.#door = Promise.resolve(make(this.#scratched));
+    this.#agents = this.#door.then(async (door) => [await door.agent('alice'), await door.agent('bob')]);
+  }
+
+  async play(scenario: Scenario): Promise<Transcript> {
+    const transcript: Transcript = [];
+    const names = new Map<string, string>();
+    const [alice, bob] = await this.#agents;
+    const agents = [alice, bob].map((agent) => recorded(agent, transcript, names)) as [Agent, Agent];
+    await scenario(...agents, this.#scratched);
+    return transcript;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#door)[Symbol.asyncDispose]();
+    this.#scratched[Symbol.dispose]();
+  }
+}
+
+/**
+ * Plays every scenario through every door on a store. The answers are compared between the doors and, by way of a first
+ * stage that is the library on SQLite, between the stores.
+ */
+export function playAll(engine: string, place: () => Scratch): void {
+  const reference = ['the library on SQLite', new Stage(doors.library, scratch())] as const;
+  const stages = [
+    reference,
+    ...Object.entries(doors).map(
+      ([name, make]) => [`${name} on ${engine}`, new Stage(make, place())] as const,
+    ),
+  ];
+  after(() => Promise.all(stages.map(([, stage]) => stage.close())));
+  const played = new Set<string>();
+  for (const [title, scenario] of Object.entries(scenarios)) {
+    test(`${title} (${engine})`, async () => {
+      let expected: Transcript | undefined;
+      for (const [name, stage] of stages) {
+        const transcript = await stage.play(scenario);
+        expected ??= transcript;
+        for (const { operation } of transcript) played.add(operation);
+        assert.deepEqual(transcript, expected, `through ${name}`);
+      }
+    });
+  }
+  test(`the scenarios leave no operation out (${engine})`, () => {
+    assert.deepEqual([...played].sort(), [...operationsByName.keys()].sort());
+  });
+}
