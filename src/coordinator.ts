@@ -40,7 +40,7 @@ export interface CallOptions {
 const NEVER = new AbortController().signal;
 
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
-const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
+export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
 
 /** A dynamic import costs 8 µs even when the module is there; each schema is asked for once. */
 const schemas = new WeakMap<AnyOperation, InputSchema<object>>();

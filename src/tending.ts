@@ -1,0 +1,42 @@
+import { type Connection, HOUSEKEEPER } from './coordinator.ts';
+import { silentSince, stillFreeing } from './domain/sessions/session.ts';
+import type { Coxswain } from './index.ts';
+import { limits } from './kernel/limits.ts';
+import { cleanupDeadAgents } from './operations/sessions.ts';
+
+const ROUND_MS = 60_000;
+
+/**
+ * What a process that lives long does besides answering: it says for its own agents that they are still there, and it
+ * cleans up after those who fell silent. Others would do that too, when they are turned away; this only makes it sooner.
+ */
+export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () => []): { stop(): void } {
+  const stopping = new AbortController();
+  const housekeeper = coxswain.connect(HOUSEKEEPER, 'operator', { shows: 'never' });
+  const work = async () => {
+    const { clock, presence } = coxswain;
+    let beaten_ms = clock.elapsed_ms();
+    while (!stopping.signal.aborted) {
+      await clock.sleep(Math.min(ROUND_MS, presence.stale_ms), stopping.signal);
+      if (clock.elapsed_ms() - beaten_ms >= Math.min(limits.session_keep_alive_ms, presence.stale_ms / 3)) {
+        beaten_ms = clock.elapsed_ms();
+        for (const connection of own()) await connection.keepAlive();
+      }
+      if (await someoneIsSilent(coxswain).catch(() => false))
+        await housekeeper.perform(cleanupDeadAgents, {
+          stale_threshold_minutes: presence.stale_ms / 60_000,
+        });
+    }
+  };
+  // It ends by being stopped in its sleep.
+  work().catch(() => {});
+  return { stop: () => stopping.abort() };
+}
+
+/** Looked at first, so that a quiet day leaves no row every minute. */
+async function someoneIsSilent({ store, project, presence }: Coxswain): Promise<boolean> {
+  const { now_ms } = await store.find(project, {});
+  const silent = silentSince(now_ms - presence.stale_ms);
+  const { loaded } = await store.find(project, { ranges: [silent, stillFreeing] });
+  return loaded.list(silent).length + loaded.list(stillFreeing).length > 0;
+}
