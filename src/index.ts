@@ -11,10 +11,11 @@ import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
+import { chooseStore } from './stores/choose.ts';
 import { openStore } from './stores/open.ts';
 
 export interface OpenOptions {
-  /** Default: `COX_STORE`, else SQLite in the repository's shared git directory. */
+  /** Default: `COX_STORE`, `POSTGRES_DSN` / `DB_BACKEND`, else SQLite in the repository's shared git directory. */
   readonly store?: string | undefined;
   readonly project?: string | undefined;
   readonly cwd?: string | undefined;
@@ -56,7 +57,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const random = options.random ?? systemRandom;
   const ids = createIds(clock, random);
   const workspace = findWorkspace(options.cwd ?? process.cwd());
-  const store_url = options.store ?? (process.env.COX_STORE || defaultStore(workspace));
+  const store_url = chooseStore(options.store, process.env).url ?? defaultStore(workspace);
   const project = options.project ?? (process.env.COX_PROJECT || 'default');
   const sits = options.sits === true && process.env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
