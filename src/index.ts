@@ -13,13 +13,14 @@ import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
 import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
+import { chooseStore } from './stores/choose.ts';
 import { openStore } from './stores/open.ts';
 import { TeamReader } from './teams.ts';
 
 export interface OpenOptions {
   /**
-   * Default: `COX_STORE`, else SQLite in the repository's shared git directory. `none:` opens nothing and answers what
-   * this machine can answer alone (port blocks).
+   * Default: `COX_STORE`, `POSTGRES_DSN` / `DB_BACKEND`, else SQLite in the repository's shared git directory. `none:`
+   * opens nothing and answers what this machine can answer alone (port blocks).
    */
   readonly store?: string | undefined;
   readonly project?: string | undefined;
@@ -67,7 +68,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const ids = createIds(clock, random);
   const env = options.env ?? process.env;
   const workspace = findWorkspace(options.cwd ?? process.cwd());
-  const store_url = options.store ?? (env.COX_STORE || defaultStore(workspace));
+  const store_url = chooseStore(options.store, env).url ?? defaultStore(workspace);
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });

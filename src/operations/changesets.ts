@@ -4,7 +4,7 @@ import { answerOf, type Operation } from '../operation.ts';
 
 interface Input {
   file_paths: string[];
-  commit?: string | undefined;
+  commit_sha?: string | undefined;
   summary?: string | undefined;
 }
 
@@ -17,16 +17,16 @@ export const submitChangeset: Operation<Input> = {
   mutates: true,
   standard: false,
   positional: ['file_paths'],
-  examples: ['cox changeset submit src/app.ts src/router.ts --commit 4f1c2ab --summary "router moved"'],
+  examples: ['cox changeset submit src/app.ts src/router.ts --commit-sha 4f1c2ab --summary "router moved"'],
   input: async () => (await import('./schemas/sessions.ts')).submitChangeset,
-  async handle({ file_paths, commit, summary }, step) {
+  async handle({ file_paths, commit_sha, summary }, step) {
     const files = new Set<string>();
     for (const [index, file] of file_paths.entries()) {
       const path = step.path(file, `file_paths.${index}`);
       if (typeof path !== 'string') return path;
       files.add(path);
     }
-    const changeset = { files: [...files], commit, summary };
+    const changeset = { files: [...files], commit_sha, summary };
     return answerOf(await step.run(submit(step.ids.uuid(), step.caller, changeset)));
   },
 };

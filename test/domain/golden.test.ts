@@ -23,7 +23,7 @@ function golden(schema: number): Golden {
 
 /** What stores hold and other programs read. A change here is a decision: raise EVENT_SCHEMA and add a golden log. */
 const EVENTS: Record<string, string> = {
-  'changeset/changeset_submitted': 'agent_id commit? files session_id summary?',
+  'changeset/changeset_submitted': 'agent_id commit_sha? files session_id summary?',
   'handoff/handoff_written':
     'agent_name completed_work decisions in_progress next_steps relevant_files session_id summary',
   'lock/lock_acquired': 'lease pattern? reason? shared?',

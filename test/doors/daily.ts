@@ -79,14 +79,22 @@ export const dailyScenarios: Record<string, Scenario> = {
   },
 
   '[SESS-5] changes are tied to the session that made them': async (alice, bob) => {
-    const made = { file_paths: ['./src/a.ts', 'src/b.ts', 'src/a.ts'], commit: '4f1c2ab', summary: 'moved' };
+    const made = {
+      file_paths: ['./src/a.ts', 'src/b.ts', 'src/a.ts'],
+      commit_sha: '4f1c2ab',
+      summary: 'moved',
+    };
     const submitted = await alice.call('submit_changeset', made);
     assert.deepEqual([submitted.success, submitted.session_id], [true, 'session-alice']);
     await bob.call('submit_changeset', { file_paths: ['src/c.ts'] });
     const of = { agent_name: 'alice', of_session: 'session-alice' };
     const { changesets } = await bob.call('list_changesets', of);
     assert.deepEqual(
-      (changesets as JsonObject[]).map(({ changeset_id, files, commit }) => [changeset_id, files, commit]),
+      (changesets as JsonObject[]).map(({ changeset_id, files, commit_sha }) => [
+        changeset_id,
+        files,
+        commit_sha,
+      ]),
       [[submitted.changeset_id, ['src/a.ts', 'src/b.ts'], '4f1c2ab']],
     );
     const all = await alice.call('list_changesets', {});

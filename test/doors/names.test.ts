@@ -85,7 +85,7 @@ test('names: fields of every input', async () => {
     read_inbox: 'all? thread_id? limit?',
     acknowledge_message: 'message_ids operation_id?',
     show_team: '',
-    submit_changeset: 'file_paths commit? summary? operation_id?',
+    submit_changeset: 'file_paths commit_sha? summary? operation_id?',
     list_changesets: 'agent_name? of_session? limit?',
     allocate_ports: 'session_id ttl_minutes?',
     release_ports: 'session_id',

@@ -50,5 +50,11 @@ export const requirements: Readonly<Record<string, string>> = {
   'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
   'STORE-1': 'one conformance suite gives the same results on every store',
+  'STORE-2':
+    'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',
   'STORE-3': 'an unreachable store is said quickly, and service resumes by itself',
+  'STORE-4':
+    'the store is chosen in one order, never by SUPABASE_URL alone; locks and work can be had through PostgREST under row level security',
+  'STORE-5': "on PostgreSQL all of the seed's tables exist under their names, with readable columns",
+  'STORE-6': 'what only POSIX has is known, each with what Windows does instead',
 };

@@ -10,7 +10,7 @@ export interface Changeset {
   agent_id: string;
   session_id: string;
   files: string[];
-  commit?: string | undefined;
+  commit_sha?: string | undefined;
   summary?: string | undefined;
   created_at_ms: number;
 }
@@ -41,7 +41,7 @@ function changesetKey(id: string): EntityKey {
 
 export interface NewChangeset {
   readonly files: readonly string[];
-  readonly commit?: string | undefined;
+  readonly commit_sha?: string | undefined;
   readonly summary?: string | undefined;
 }
 

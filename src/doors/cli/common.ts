@@ -7,6 +7,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Showing } from '../../presence.ts';
+import { chooseStore } from '../../stores/choose.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import {
   type Checked,
@@ -30,7 +31,7 @@ const STORE_OPTIONS: readonly [string, string][] = [
   ['--json', 'Print exactly one JSON object.'],
   [
     '--store <url>',
-    'sqlite:PATH, postgres://… or memory: (default: COX_STORE, else SQLite beside the repository)',
+    'sqlite:PATH, postgres://… or memory: (default: COX_STORE, POSTGRES_DSN, else SQLite beside the repository)',
   ],
   ['--project <name>', 'The tenant inside the store (default: COX_PROJECT, else "default")'],
 ];
@@ -94,6 +95,8 @@ export interface Place {
   readonly project: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** What a person should know about the choice. */
+  readonly notice?: string | undefined;
 }
 
 /** Which store and which project in it, from the flags or else the environment. */
@@ -103,22 +106,26 @@ export function placeOf(
 ): { ok: true; place: Place } | { ok: false; refusal: Refusal } {
   const project = checkName('project', options.project ?? (terminal.env.COX_PROJECT || 'default'));
   if (typeof project !== 'string') return { ok: false, refusal: project };
-  const store = options.store ?? (terminal.env.COX_STORE || undefined);
-  return { ok: true, place: { store, project, cwd: terminal.cwd, env: terminal.env } };
+  try {
+    const { url: store, notice } = chooseStore(options.store, terminal.env);
+    return { ok: true, place: { store, project, cwd: terminal.cwd, env: terminal.env, notice } };
+  } catch (error) {
+    return { ok: false, refusal: refusalOf(error) };
+  }
 }
 
 /** Opens, uses and closes the store; what keeps it from opening is an answer like any other. */
 export async function withStore(
   options: CommonOptions,
   terminal: Terminal,
-  use: (coxswain: Coxswain) => Promise<JsonObject>,
+  use: (coxswain: Coxswain, place: Place) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
   try {
     const coxswain = await open(chosen.place);
     try {
-      return await use(coxswain);
+      return await use(coxswain, chosen.place);
     } finally {
       await coxswain.close();
     }

@@ -7,6 +7,7 @@ import { type Coxswain, open } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { readPortConfig } from '../../ports/config.ts';
+import { chooseStore } from '../../stores/choose.ts';
 import { shownStore } from '../about.ts';
 import { invalid, refusalOf } from '../answer.ts';
 import { type Api, createApi } from '../http/server.ts';
@@ -39,6 +40,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
+  if (chosen.place.notice !== undefined) await terminal.err(`cox serve: ${chosen.place.notice}\n`);
   const stopped = untilStopped();
   let coxswain: Coxswain | undefined;
   try {
@@ -151,7 +153,7 @@ Stop with Ctrl-C.
 
 /** The default store is found again from any folder of the repository; a password belongs in COX_STORE, not in a command. */
 function storeFlag({ store_url }: Coxswain, options: ServeOptions, terminal: Terminal): string {
-  const isDefault = options.store === undefined && !terminal.env.COX_STORE;
+  const isDefault = chooseStore(options.store, terminal.env).url === undefined;
   if (isDefault || store_url === 'memory:' || shownStore(store_url) !== store_url) return '';
   const [, path] = /^sqlite:(.*)$/s.exec(store_url) ?? [];
   return ` --store ${quoted(path === undefined ? store_url : `sqlite:${resolve(terminal.cwd, path)}`)}`;

@@ -11,7 +11,7 @@ const COUNTED_MAX = 200;
 export async function describeStatus(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
-  return await withStore(options, terminal, async (coxswain) => {
+  return await withStore(options, terminal, async (coxswain, { notice }) => {
     const connection = coxswain.connect(who.actor, 'operator', cliShowing(terminal.env));
     const held = await connection.perform(checkLocks, {});
     if (isRefusal(held)) return held;
@@ -21,7 +21,8 @@ export async function describeStatus(options: CommonOptions, terminal: Terminal)
       status,
       (work[status] as JsonObject[]).length,
     ]);
-    const seat = (await coxswain.store.describe()).seat as JsonObject | undefined;
+    const about = await coxswain.store.describe();
+    const seat = about.seat as JsonObject | undefined;
     const full = counts.some(([, count]) => count === COUNTED_MAX);
     return {
       success: true,
@@ -30,6 +31,8 @@ export async function describeStatus(options: CommonOptions, terminal: Terminal)
       ...(seat === undefined
         ? {}
         : { seat_pid: seat.pid, seat_since_at: seat.since, seat_reachable: seat.reachable }),
+      ...(notice === undefined ? {} : { notice }),
+      ...(about.missing === undefined ? {} : { store_lacks: about.missing, store_remedy: about.remedy }),
       agent_id: who.actor.agent_id,
       ...Object.fromEntries(counts),
       // The list is bounded, so that a status stays quick beside a million tasks; say so rather than count wrongly.

@@ -27,6 +27,7 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
   try {
     const { serveMcp } = await import('../mcp/stdio.ts');
     const log = (text: string) => void terminal.err(`cox mcp: ${text}\n`).catch(() => {});
+    if (chosen.place.notice !== undefined) log(chosen.place.notice);
     await serveMcp({ tools, identity: identity.identity, place: chosen.place, stop: stopped.signal, log });
   } finally {
     stopped.dispose();

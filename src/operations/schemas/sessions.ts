@@ -72,7 +72,7 @@ export const readHandoff = inputSchema(
 export const submitChangeset = inputSchema(
   z.strictObject({
     file_paths: z.array(path('A file you changed.')).min(1).max(limits.changeset_files_max),
-    commit: z
+    commit_sha: z
       .string()
       .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
       .describe('The commit that holds the changes.')

@@ -49,6 +49,13 @@ export function failure(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error);
   // A refused connection to several addresses of one host has no message of its own.
   const said = message === '' ? String((error as { code?: unknown }).code ?? 'no answer') : message;
+  if (state === '42501') {
+    const way =
+      'Connect as the owner of the schema coxswain, or GRANT coxswain_service TO this role; only the owner migrates.';
+    return new StoreFailure('database_unavailable', `PostgreSQL lets this role not in: ${said}. ${way}`, {
+      cause: error,
+    });
+  }
   if (code !== undefined) return new StoreFailure(code, `PostgreSQL: ${said}.`, { cause: error });
   if (faultOf(error) === 'final' && !/^(28|3D)/.test(state ?? ''))
     return new StoreFailure('internal_error', `PostgreSQL refused (${state}): ${said}.`, { cause: error });

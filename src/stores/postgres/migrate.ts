@@ -11,6 +11,9 @@ const MIGRATION_LOCK = 0x636f7873;
 /** Many processes may start at once, and each waits for the one that migrates. */
 const MIGRATION_MS_MAX = 60_000;
 
+/** From this migration on there is `coxswain.bootstrap()`: rights for whatever a migration has added. */
+const RIGHTS_SINCE = 10;
+
 const STATE = `SELECT coxswain.now_ms() AS now,
   coalesce(pg_sequence_last_value('coxswain.log_position'::regclass), 0) AS position`;
 
@@ -63,6 +66,7 @@ async function migrateOnce(client: pg.Client, migrations: readonly Migration[]):
       if (meta.migration > 0)
         await ask(client, 'LOCK TABLE coxswain.meta IN ACCESS EXCLUSIVE MODE', MIGRATION_MS_MAX);
       await ask(client, await readFile(new URL(next.file, folder), 'utf8'), MIGRATION_MS_MAX);
+      if (next.number >= RIGHTS_SINCE) await ask(client, 'SELECT coxswain.bootstrap()', MIGRATION_MS_MAX);
       await client.query('UPDATE coxswain.meta SET migration = $1', [next.number]);
     }
     await client.query('COMMIT');

@@ -42,6 +42,10 @@ const COMMIT = {
 const LOAD = { name: 'cox_load', text: 'SELECT coxswain.load_group($1, $2, $3) AS r' };
 const READ = { name: 'cox_read', text: 'SELECT coxswain.read_log($1, $2, $3) AS r' };
 const PRUNE = { name: 'cox_prune', text: 'SELECT coxswain.prune_operations($1)::integer AS r' };
+const MISSING = { name: 'cox_missing', text: 'SELECT coxswain.missing() AS r' };
+const MISSING_REMEDY =
+  'Only PostgREST and Supabase need it. Let an administrator create what is missing (CREATE ROLE … NOLOGIN), then run ' +
+  'SELECT coxswain.bootstrap() as the owner of the schema coxswain.';
 
 // Measured on two cores, durable, 16 callers: 1 leaves the server idle while we answer, 4 and more make groups small.
 const WRITES_AT_ONCE = 2;
@@ -191,8 +195,10 @@ class PostgresStore implements Store, OptimisticEngine {
     return this.#watch.watch(project, signal);
   }
 
-  async describe() {
-    return { engine: 'postgresql' };
+  async describe(): Promise<JsonObject> {
+    const deadline_ms = this.#context.clock.elapsed_ms() + STEP_MS_MAX;
+    const missing = await this.#database.call<string[]>(MISSING, () => [], deadline_ms);
+    return { engine: 'postgresql', ...(missing.length === 0 ? {} : { missing, remedy: MISSING_REMEDY }) };
   }
 
   async close(): Promise<void> {

@@ -22,10 +22,17 @@ const SHARED_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
+/** Windows names no file system, but a share has a path of its own. A drive letter that stands for one is not recognised. */
+const WINDOWS_SHARE = /^\\\\(?:\?\\UNC\\|(?![?.]\\))/i;
+
 const OPEN_WAIT_MS = 10_000;
 
 export function fileSystemProblem(type: number): string | undefined {
   return SHARED_FILE_SYSTEMS.get(type);
+}
+
+export function isWindowsShare(path: string): boolean {
+  return WINDOWS_SHARE.test(path);
 }
 
 /** Opens or creates the file and brings it to this version's schema. Many processes may do so at once. */
@@ -59,7 +66,7 @@ export async function openFile(path: string, clock: Clock): Promise<DatabaseSync
 function prepareFolder(file: string): void {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const kind = fileSystemProblem(statfsSync(folder).type);
+  const kind = isWindowsShare(folder) ? 'a share' : fileSystemProblem(statfsSync(folder).type);
   if (kind !== undefined)
     throw new StoreFailure(
       'store_unsupported',

@@ -48,7 +48,7 @@ async function tellOfSessions(
   const sent = await ask(dora, 'send_message', { capability: 'review', subject: 'c', body: 'is it free?' });
   await ask(carl, 'acknowledge_message', { message_ids: [sent.message_id as string] });
   await ask(carl, 'send_message', { body: 'soon', in_reply_to: sent.message_id, to: ['dora', 'emil'] });
-  await ask(carl, 'submit_changeset', { file_paths: ['src/c.ts'], commit: '4f1c2ab', summary: 'c' });
+  await ask(carl, 'submit_changeset', { file_paths: ['src/c.ts'], commit_sha: '4f1c2ab', summary: 'c' });
   await ask(carl, 'write_handoff', { summary: 'half done', next_steps: ['the rest'] });
   pass(2);
   await carl.keepAlive();

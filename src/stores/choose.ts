@@ -1,0 +1,58 @@
+import { StoreFailure } from '../kernel/refusal.ts';
+
+export interface ChosenStore {
+  /** Undefined: the default, SQLite beside the repository. */
+  readonly url: string | undefined;
+  /** Something in the environment looks as if another store had been meant. */
+  readonly notice?: string | undefined;
+}
+
+const TO_SET =
+  "set POSTGRES_DSN (or COX_STORE) to the database's connection string, postgres://USER:PASSWORD@HOST:5432/postgres";
+
+/**
+ * The one place that says which store is meant: `named` (--store, an option), then COX_STORE, then what users of other
+ * coordinators have set already. Throws when that contradicts itself: another store than the one meant is worse than none.
+ */
+export function chooseStore(named: string | undefined, env: NodeJS.ProcessEnv): ChosenStore {
+  const ours = named ?? (env.COX_STORE || undefined);
+  if (ours !== undefined) return { url: ours };
+  const backend = (env.DB_BACKEND ?? '').trim().toLowerCase();
+  const dsn = env.POSTGRES_DSN || undefined;
+  switch (backend) {
+    case 'sqlite':
+      return { url: undefined };
+    case 'postgres':
+    case 'postgresql':
+    case 'supabase':
+      if (dsn === undefined)
+        throw unusable('POSTGRES_DSN', `DB_BACKEND=${backend} says PostgreSQL but not where: ${TO_SET}.`);
+      return { url: checked(dsn) };
+    case '':
+      return dsn === undefined ? { url: undefined, notice: supabaseNotice(env) } : { url: checked(dsn) };
+    default:
+      throw unusable(
+        'DB_BACKEND',
+        `DB_BACKEND=${JSON.stringify(backend.slice(0, 40))}: expected postgres, supabase or sqlite.`,
+      );
+  }
+}
+
+/** Supabase is reached by its PostgreSQL connection; the address of its REST API is none. */
+function supabaseNotice({ SUPABASE_URL }: NodeJS.ProcessEnv): string | undefined {
+  if (!SUPABASE_URL) return undefined;
+  return `SUPABASE_URL alone does not choose the store, which is SQLite on this machine. For Supabase ${TO_SET}.`;
+}
+
+/** Not shown: it holds a password in whatever form it comes. */
+function checked(dsn: string): string {
+  if (/^postgres(ql)?:\/\//.test(dsn)) return dsn;
+  throw unusable(
+    'POSTGRES_DSN',
+    'POSTGRES_DSN is no URL: expected postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+  );
+}
+
+function unusable(field: string, message: string): StoreFailure {
+  return new StoreFailure('invalid_input', message, { details: { field } });
+}
