@@ -10,6 +10,7 @@ export interface Bench extends RoundOptions {
   baselines_only: boolean;
   p7_tasks: number;
   p7_locks: number;
+  p8_operations: number;
   /** Set by a signal: what fails from then on fails because it is being cleaned up. */
   interrupted: boolean;
   progress: Progress;

@@ -1,7 +1,7 @@
 /** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util';
 
-export const GOALS = ['P1', 'P2', 'P3', 'P4', 'P7', 'WAIT'] as const;
+export const GOALS = ['P1', 'P2', 'P3', 'P4', 'P5', 'P7', 'P8', 'P9', 'WAIT', 'EVENTS'] as const;
 export type Goal = (typeof GOALS)[number];
 
 export interface Options {
@@ -10,6 +10,7 @@ export interface Options {
   seconds: number;
   p7_tasks: number;
   p7_locks: number;
+  p8_operations: number;
   json: boolean;
   fail: boolean;
   baselines_only: boolean;
@@ -17,12 +18,13 @@ export interface Options {
   command: string;
 }
 
-export const USAGE = `npm run bench -- [P1 P2 P3 P4 P7 WAIT] [options]
+export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P7 P8 P9 WAIT EVENTS] [options]
 
   --rounds N      rounds per comparison, ours and the peers in turns (5)
   --seconds N     how long each turn lasts, about (2)
   --p7-tasks N    how many queued tasks P7 grows to (1000000)
   --p7-locks N    how many locks P7 grows to (100000)
+  --p8-operations N  how many operations P8 sends to cox serve (1000000)
   --baselines     the peers and the machine's limits alone, without ours
   --json          JSON instead of the table
   --no-fail       exit 0 even if a floor is missed
@@ -67,6 +69,7 @@ export function parseOptions(given: readonly string[]): Options | 'help' {
     seconds: positive('seconds', values.seconds),
     p7_tasks: Math.ceil(positive('p7-tasks', values['p7-tasks'])),
     p7_locks: Math.ceil(positive('p7-locks', values['p7-locks'])),
+    p8_operations: Math.ceil(positive('p8-operations', values['p8-operations'])),
     json: values.json,
     fail: !values['no-fail'],
     baselines_only: values.baselines,
@@ -83,6 +86,7 @@ function parse(args: string[]) {
       seconds: { type: 'string', default: '2' },
       'p7-tasks': { type: 'string', default: '1000000' },
       'p7-locks': { type: 'string', default: '100000' },
+      'p8-operations': { type: 'string', default: '1000000' },
       json: { type: 'boolean', default: false },
       'no-fail': { type: 'boolean', default: false },
       baselines: { type: 'boolean', default: false },

@@ -16,9 +16,16 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   P2: async () => (await import('./goals/p2.ts')).p2,
   P3: async () => (await import('./goals/p3.ts')).p3,
   P4: async () => (await import('./goals/p4.ts')).p4,
+  P5: async () => (await import('./goals/p5.ts')).p5,
   P7: async () => (await import('./goals/p7.ts')).p7,
+  P8: async () => (await import('./goals/p8.ts')).p8,
+  P9: async () => (await import('./goals/p9.ts')).p9,
   WAIT: async () => (await import('./goals/wait.ts')).wait,
+  EVENTS: async () => (await import('./goals/events.ts')).events,
 };
+
+/** Ours beside ours: without ours there is nothing to measure. */
+const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P7', 'P8', 'WAIT', 'EVENTS']);
 
 interface Servers {
   redis?: Promise<RedisServer | undefined>;
@@ -55,7 +62,7 @@ async function playAll(options: Options, bench: Bench): Promise<{ rows: Row[]; f
   const failed: Goal[] = [];
   for (const goal of options.goals) {
     if (bench.interrupted) break;
-    if ((goal === 'P7' || goal === 'WAIT') && options.baselines_only) continue; // ours beside ours: there is no baseline
+    if (OURS_ALONE.has(goal) && options.baselines_only) continue;
     try {
       const player = await PLAYERS[goal]();
       rows.push(...(await player(bench)));
