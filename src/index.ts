@@ -5,6 +5,7 @@ import { entities } from './domain/entities.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
+import { reservedProblem } from './kernel/names.ts';
 import { refuse } from './kernel/refusal.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
@@ -74,6 +75,11 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
         agent_type: identity.agent_type ?? 'unknown',
         session_id: identity.session_id ?? fresh,
       };
+      for (const field of ['agent_id', 'agent_type'] as const) {
+        // Every door goes through here, so no agent looks like a person through any.
+        const problem = authority === 'person' ? undefined : reservedProblem(field, actor[field]);
+        if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
+      }
       return new Connection(context, actor, authority);
     },
     close: () => store.close(),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
+import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
 import { releaseLock as release, releaseLocks as releaseAll } from './locks/release-lock.ts';
@@ -41,6 +42,8 @@ export const retryWork = command('retry_work', retry);
 export const joinLine = command('join_line', join);
 export const leaveLine = command('leave_line', leave);
 export const settleDue = command('settle_due', settle);
+export const createKey = command('create_key', create);
+export const revokeKey = command('revoke_key', revoke);
 
 const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
 

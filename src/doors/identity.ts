@@ -1,22 +1,11 @@
-import { limits } from '../kernel/limits.ts';
+import { nameProblem, reservedProblem } from '../kernel/names.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { Actor } from '../ledger/log.ts';
 import { invalid } from './answer.ts';
 
-/** Names are shown to other agents and in terminals: nothing a terminal obeys, nothing invisible. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
-/** The product's own commits are signed with it. */
-const RESERVED_AGENT_ID = 'coxswain';
-
 export function checkName(field: string, value: unknown): string | Refusal {
-  const chars_max = limits.agent_id_chars_max;
-  if (typeof value !== 'string') return invalid(field, 'text');
-  if (value.trim() === '' || value.length > chars_max) return invalid(field, `1 to ${chars_max} characters`);
-  if (UNPRINTABLE.test(value)) return invalid(field, 'printable characters only');
-  if (field === 'agent_id' && value === RESERVED_AGENT_ID)
-    return invalid(field, 'another name than Coxswain’s own');
-  return value;
+  const problem = nameProblem(value) ?? reservedProblem(field, value as string);
+  return problem === undefined ? (value as string) : invalid(field, problem);
 }
 
 export type Checked = { ok: true; identity: Partial<Actor> } | { ok: false; refusal: Refusal };

@@ -6,6 +6,7 @@ import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
+import { createKey, listKeys, revokeKey } from './keys.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
 import { listWork, showWork } from './show-work.ts';
@@ -29,6 +30,9 @@ export const operations: readonly AnyOperation[] = [
   submitWorkBatch,
   getWorkBatch,
   completeWorkBatch,
+  createKey,
+  listKeys,
+  revokeKey,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

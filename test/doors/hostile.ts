@@ -21,6 +21,9 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   submit_work_batch: { tasks: [{ task_type: 't', task_description: 'd' }] },
   get_work_batch: {},
   complete_work_batch: { items: [{ task_id, success: true }] },
+  create_key: { agent: 'alice' },
+  list_keys: {},
+  revoke_key: { key_id: '3f9a2c81d04e' },
 };
 
 export interface Hostile {

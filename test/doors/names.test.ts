@@ -26,6 +26,9 @@ test('names: operations, routes and commands', () => {
       'submit_work_batch POST /work/submit-batch cox work submit-batch',
       'get_work_batch POST /work/claim-batch cox work get-batch',
       'complete_work_batch POST /work/complete-batch cox work complete-batch',
+      'create_key POST /keys/create cox key create',
+      'list_keys POST /keys/list cox key list',
+      'revoke_key POST /keys/revoke cox key revoke',
     ],
   );
 });
@@ -57,6 +60,9 @@ test('names: fields of every input', async () => {
     submit_work_batch: 'tasks operation_id?',
     get_work_batch: 'task_types? lease_minutes? count? wait_seconds? operation_id?',
     complete_work_batch: 'items operation_id?',
+    create_key: 'agent? agent_type? person? service? name? expires_days? operation_id?',
+    list_keys: 'all?',
+    revoke_key: 'key_id operation_id?',
   });
 });
 
@@ -86,6 +92,8 @@ const CODES: Record<RefusalCode, string> = {
   dependency_failed: 'error 1 200',
   lease_expired: 'error 1 200',
   wrong_status: 'error 1 200',
+  forbidden: 'error 1 403',
+  unknown_key: 'error 1 200',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',

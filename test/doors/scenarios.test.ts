@@ -219,5 +219,7 @@ for (const [title, scenario] of Object.entries(scenarios)) {
 }
 
 test('the scenarios leave no operation out', () => {
-  assert.deepEqual([...played].sort(), [...operationsByName.keys()].sort());
+  // What no agent may do has tests of its own.
+  const forAgents = [...operationsByName.values()].filter(({ administers }) => administers !== true);
+  assert.deepEqual([...played].sort(), forAgents.map(({ name }) => name).sort());
 });

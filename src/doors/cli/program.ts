@@ -4,8 +4,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
+import { type Field, fieldsOf } from '../fields.ts';
 import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
-import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
+import { declareFields, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -75,7 +76,7 @@ async function runOperation(
   terminal: Terminal,
   result: Result,
 ): Promise<void> {
-  const options = mergedOptions(command);
+  const options = mergedOptions(command, fields);
   const read = readFields(operation, fields, command.processedArgs, command.opts());
   const who = cliIdentity(options, terminal.env);
   let answer: JsonObject;
