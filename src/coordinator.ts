@@ -142,6 +142,8 @@ export class Connection {
   }
 
   async #handle(operation: AnyOperation, input: object, step: Step): Promise<JsonObject> {
+    if (operation.administers === true && this.authority === 'agent')
+      return refuse('forbidden', `${operation.name} is not for agents.`);
     try {
       return await operation.handle(input, step);
     } catch (error) {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { Connection, type CoordinatorContext } from './coordinator.ts';
+import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
 import { commands } from './domain/commands.ts';
 import { entities } from './domain/entities.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
+import { reservedProblem } from './kernel/names.ts';
 import { refuse } from './kernel/refusal.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
@@ -90,6 +91,12 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
         agent_type: identity.agent_type ?? 'unknown',
         session_id: identity.session_id ?? fresh,
       };
+      for (const field of ['agent_id', 'agent_type'] as const) {
+        // Every door goes through here, so no agent looks like a person through any.
+        const isOwn = authority === 'person' || identity === HOUSEKEEPER;
+        const problem = isOwn ? undefined : reservedProblem(field, actor[field]);
+        if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
+      }
       return new Connection(context, actor, authority, showing);
     },
     close: () => store.close(),

@@ -81,6 +81,10 @@ export interface Operation<I extends object = object> {
   readonly signs?: true;
   /** Answered by this machine alone: the store is not opened for it and need not be up. */
   readonly machine?: true;
+  /** For whoever runs the place, or a person. No agent's key does it, and it is no MCP tool. */
+  readonly administers?: true;
+  /** An input that works as it stands: the example of the OpenAPI document, which a test sends. */
+  readonly sample?: JsonObject;
   /** The CLI's arguments without a flag, in order. */
   readonly positional?: readonly string[];
   /** The list that takes all arguments when there is more than the one positional one. */

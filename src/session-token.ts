@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import { type SessionState, sessionKey } from './domain/sessions/session.ts';
-import { secretHash } from './kernel/ids.ts';
+import { sameSecretHash, secretHash } from './kernel/secret.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 
@@ -33,7 +32,6 @@ export async function resolveSessionToken(
   const { loaded } = await store.find(project, { keys: [key] });
   const state = loaded.get<SessionState>(key)?.state;
   if (state?.token_hash === undefined || state.ended_at_ms !== undefined) return undefined;
-  const [known, given] = [Buffer.from(state.token_hash), Buffer.from(secretHash(secret))];
-  if (known.length !== given.length || !timingSafeEqual(known, given)) return undefined;
+  if (!sameSecretHash(state.token_hash, secretHash(secret))) return undefined;
   return { agent_id, agent_type: state.agent_type, session_id };
 }

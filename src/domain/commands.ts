@@ -2,6 +2,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
 import { submitChangeset as change } from './changesets/changeset.ts';
 import { writeHandoff as handOff } from './handoffs/handoff.ts';
+import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
 import { releaseLock as release, releaseLocks as releaseAll } from './locks/release-lock.ts';
@@ -61,6 +62,8 @@ export const writeHandoff = command('write_handoff', handOff);
 export const submitChangeset = command('submit_changeset', change);
 export const sendMessage = command('send_message', send);
 export const acknowledgeMessages = command('acknowledge_messages', acknowledge);
+export const createKey = command('create_key', create);
+export const revokeKey = command('revoke_key', revoke);
 
 const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
 

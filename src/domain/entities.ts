@@ -1,6 +1,7 @@
 import { defineEntities } from '../ledger/entity.ts';
 import { changesetEntity } from './changesets/changeset.ts';
 import { handoffEntity } from './handoffs/handoff.ts';
+import { keyEntity } from './keys/key.ts';
 import { lockFoldersEntity } from './locks/folders.ts';
 import { lockEntity } from './locks/lock.ts';
 import { messageEntity } from './mail/message.ts';
@@ -20,4 +21,5 @@ export const entities = defineEntities(
   handoffEntity,
   messageEntity,
   changesetEntity,
+  keyEntity,
 );

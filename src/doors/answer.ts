@@ -3,9 +3,9 @@ import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../kernel/
 
 /**
  * The classes of answers a door tells apart. `refused` is an answer to a good question (a lock is held); `input` is a
- * question to put right; `store` and `fault` are no answer at all.
+ * question to put right; `forbidden` is one that only others may ask; `store` and `fault` are no answer at all.
  */
-export type Verdict = 'done' | 'refused' | 'input' | 'store' | 'fault';
+export type Verdict = 'done' | 'refused' | 'input' | 'forbidden' | 'store' | 'fault';
 
 const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   invalid_input: 'input',
@@ -20,6 +20,7 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   logical_key_invalid: 'input',
   too_large: 'input',
   state_unavailable: 'store',
+  forbidden: 'forbidden',
   database_unavailable: 'store',
   store_damaged: 'store',
   store_moved: 'store',
@@ -37,12 +38,20 @@ export function verdictOf(answer: JsonObject): Verdict {
 }
 
 /** 3 is kept for "waiting for a person". */
-export const EXIT_CODES: Record<Verdict, number> = { done: 0, refused: 1, input: 2, store: 4, fault: 1 };
+export const EXIT_CODES: Record<Verdict, number> = {
+  done: 0,
+  refused: 1,
+  input: 2,
+  forbidden: 1,
+  store: 4,
+  fault: 1,
+};
 
 export const HTTP_STATUS: Record<Verdict, number> = {
   done: 200,
   refused: 200,
   input: 422,
+  forbidden: 403,
   store: 503,
   fault: 500,
 };

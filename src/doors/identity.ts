@@ -1,20 +1,12 @@
 import { limits } from '../kernel/limits.ts';
-import { UNPRINTABLE } from '../kernel/printable.ts';
+import { nameProblem, reservedProblem } from '../kernel/names.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { Actor } from '../ledger/log.ts';
 import { invalid } from './answer.ts';
 
-/** The product's own commits are signed with it. */
-const RESERVED_AGENT_ID = 'coxswain';
-
 export function checkName(field: string, value: unknown): string | Refusal {
-  const chars_max = limits.agent_id_chars_max;
-  if (typeof value !== 'string') return invalid(field, 'text');
-  if (value.trim() === '' || value.length > chars_max) return invalid(field, `1 to ${chars_max} characters`);
-  if (UNPRINTABLE.test(value)) return invalid(field, 'printable characters only');
-  if (field === 'agent_id' && value === RESERVED_AGENT_ID)
-    return invalid(field, 'another name than Coxswain’s own');
-  return value;
+  const problem = nameProblem(value) ?? reservedProblem(field, value as string);
+  return problem === undefined ? (value as string) : invalid(field, problem);
 }
 
 export type Checked = { ok: true; identity: Partial<Actor> } | { ok: false; refusal: Refusal };
@@ -43,6 +35,6 @@ export function environmentIdentity(env: NodeJS.ProcessEnv): { [K in keyof Actor
 /** What an agent can do, as its environment says: `AGENT_CAPABILITIES=typescript,review`. */
 export function environmentCapabilities(env: NodeJS.ProcessEnv): string[] {
   const words = (env.AGENT_CAPABILITIES ?? '').split(',').map((word) => word.trim());
-  const sound = words.filter((word) => word !== '' && word.length <= 64 && !UNPRINTABLE.test(word));
+  const sound = words.filter((word) => nameProblem(word) === undefined && word.length <= 64);
   return [...new Set(sound)].slice(0, limits.capabilities_max);
 }

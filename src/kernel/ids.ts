@@ -29,8 +29,6 @@ export const systemRandom: Random = {
 export interface Ids {
   /** UUIDv7: ordered by time, and within a millisecond by call, so that appending to an index stays at its end. */
   uuid(): string;
-  /** 256 bits that nobody can guess, as text. */
-  secret(): string;
 }
 
 export function createIds(clock: Clock, random: Random): Ids {
@@ -49,7 +47,6 @@ export function createIds(clock: Clock, random: Random): Ids {
       }
       return v7({ msecs: last_ms, seq: sequence, random: bytes });
     },
-    secret: () => Buffer.from(random.bytes(32)).toString('base64url'),
   };
 }
 
@@ -58,11 +55,6 @@ export function uuidFromKey(key: string): string {
   const hex = hash('sha256', key, 'hex');
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** What is kept of a secret: enough to recognise it, nothing to guess it from. */
-export function secretHash(secret: string): string {
-  return hash('sha256', secret, 'base64url');
 }
 
 /** 128 bits are enough to tell two inputs apart; the short form keeps rows small. */

@@ -73,4 +73,7 @@ export const limits = {
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,
+
+  keys_max: 1000,
+  key_days_max: 3650,
 } as const;

@@ -7,7 +7,7 @@ import type { JsonObject } from './json.ts';
 const catalogue = {
   // input
   invalid_input: ['error', 'Correct the named field and call again; nothing was changed.'],
-  unknown_operation: ['error', 'List the operations with `cox --help`, tools/list or GET /operations.'],
+  unknown_operation: ['error', 'List the operations with `cox --help`, tools/list or GET /openapi.json.'],
   path_invalid: ['error', 'Give a path relative to the repository, such as src/app.ts.'],
   path_too_long: ['error', 'Give a shorter path.'],
   path_outside_repository: [
@@ -65,6 +65,9 @@ const catalogue = {
     'error',
     'Make the named folder and file yours and writable, or set COX_STATE_DIR to another folder.',
   ],
+  // who may what
+  forbidden: ['error', 'Ask whoever runs this; an agent’s key does not do it.'],
+  unknown_key: ['error', 'List the keys with `cox key list --all`; the id stands in the middle of a key.'],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
   store_damaged: [

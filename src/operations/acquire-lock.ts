@@ -36,6 +36,7 @@ export const acquireLock: Operation<Input> = {
     "cox lock acquire src/a.ts src/api/ 'web/**/*.css' --wait-seconds 60",
     'cox lock acquire docs/ --shared',
   ],
+  sample: { file_path: 'src/app.ts', reason: 'rename the router', ttl_minutes: 30 },
   input: async () => (await import('./schemas/locks.ts')).acquireLock,
   async handle(input, step) {
     const named = namedAreas(input, step);

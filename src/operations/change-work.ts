@@ -16,6 +16,7 @@ export const cancelWork: Operation<{ task_id: string; reason?: string | undefine
   standard: false,
   positional: ['task_id'],
   examples: ['cox work cancel 01926f… --reason "no longer needed"'],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001', reason: 'no longer needed' },
   input: async () => (await import('./schemas/work.ts')).cancelWork,
   async handle(input, step) {
     const answer = answerOf(await step.run(decideCancel(input.task_id, step.caller.agent_id, input.reason)));
@@ -34,6 +35,7 @@ export const reprioritiseWork: Operation<{ task_id: string; priority: number }> 
   standard: false,
   positional: ['task_id', 'priority'],
   examples: ['cox work reprioritise 01926f… 1'],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001', priority: 1 },
   input: async () => (await import('./schemas/work.ts')).reprioritiseWork,
   handle: async (input, step) => answerOf(await step.run(decideReprioritise(input.task_id, input.priority))),
 };
@@ -48,6 +50,7 @@ export const retryWork: Operation<{ task_id: string }> = {
   standard: false,
   positional: ['task_id'],
   examples: ['cox work retry 01926f…'],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001' },
   input: async () => (await import('./schemas/work.ts')).retryWork,
   handle: async (input, step) => answerOf(await step.run(decideRetry(input.task_id))),
 };

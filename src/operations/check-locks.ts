@@ -16,6 +16,7 @@ export const checkLocks: Operation<Input> = {
   standard: true,
   positional: ['file_paths'],
   examples: ['cox lock check', 'cox lock check src/app.ts src/router.ts --json'],
+  sample: { file_paths: ['src/app.ts'] },
   input: async () => (await import('./schemas/locks.ts')).checkLocks,
   async handle(input, step) {
     const named = namedAreas(input, step);

@@ -17,6 +17,7 @@ export const completeWorkBatch: Operation<Input> = {
   mutates: true,
   standard: false,
   examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
+  sample: { items: [{ task_id: '0192a000-0000-7000-8000-000000000001', success: true }] },
   input: async () => (await import('./schemas/work.ts')).completeWorkBatch,
   async handle(input, step) {
     const meant = input.items.map((item) => completion(item, step));

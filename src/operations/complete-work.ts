@@ -25,6 +25,7 @@ export const completeWork: Operation<CompletionInput> = {
     'cox work complete 01926f… --success --result \'{"commit":"4f1c2"}\'',
     'cox work complete 01926f… --no-success --error-message "the build is red"',
   ],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001', success: true, result: { passed: 12 } },
   input: async () => (await import('./schemas/work.ts')).completeWork,
   async handle(input, step) {
     const meant = completion(input, step);

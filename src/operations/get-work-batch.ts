@@ -14,6 +14,7 @@ export const getWorkBatch: Operation<Input> = {
   mutates: true,
   standard: false,
   examples: ['cox work get-batch --count 10 --json'],
+  sample: { count: 2 },
   input: async () => (await import('./schemas/work.ts')).getWorkBatch,
   handle: (input, step) => claim(input, input.count, step),
 };

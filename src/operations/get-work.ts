@@ -31,6 +31,7 @@ export const getWork: Operation<ClaimInput> = {
     'cox work get test review --lease-minutes 60 --json',
     'cox work get --wait-seconds 600',
   ],
+  sample: { task_types: ['test'], lease_minutes: 30 },
   input: async () => (await import('./schemas/work.ts')).getWork,
   async handle(input, step) {
     const claimed = await claim(input, 1, step);

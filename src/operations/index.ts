@@ -8,6 +8,7 @@ import { completeWorkBatch } from './complete-work-batch.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
 import { readHandoff, writeHandoff } from './handoffs.ts';
+import { createKey, listKeys, revokeKey } from './keys.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from './mail.ts';
 import { allocatePorts, portsStatus, releasePorts } from './ports.ts';
 import { releaseLock } from './release-lock.ts';
@@ -51,6 +52,9 @@ export const operations: readonly AnyOperation[] = [
   allocatePorts,
   releasePorts,
   portsStatus,
+  createKey,
+  listKeys,
+  revokeKey,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

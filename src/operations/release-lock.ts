@@ -20,6 +20,7 @@ export const releaseLock: Operation<Input> = {
   positional: ['file_path'],
   several: 'file_paths',
   examples: ['cox lock release src/app.ts', 'cox lock release src/a.ts src/api/'],
+  sample: { file_path: 'src/app.ts' },
   input: async () => (await import('./schemas/locks.ts')).releaseLock,
   async handle(input, step) {
     const named = namedAreas(input, step);

@@ -18,6 +18,7 @@ export const renewWork: Operation<Input> = {
   standard: false,
   positional: ['task_id'],
   examples: ['cox work renew 01926f… --lease-minutes 30'],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001', lease_minutes: 30 },
   input: async () => (await import('./schemas/work.ts')).renewWork,
   async handle(input, step) {
     const granted = `task/${input.task_id}`;

@@ -7,10 +7,10 @@ import {
   type SessionState,
   type SessionStatus,
 } from '../domain/sessions/session.ts';
-import { secretHash } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, refuse } from '../kernel/refusal.ts';
+import { newSecret, secretHash } from '../kernel/secret.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { sessionToken } from '../session-token.ts';
 import { cleanUp, end, free } from './clean-up.ts';
@@ -35,7 +35,7 @@ export const registerSession: Operation<Registration> = {
   examples: ['cox session register --capabilities typescript review --current-task "move the router"'],
   input: async () => (await import('./schemas/sessions.ts')).registerSession,
   async handle(input, step) {
-    const secret = step.ids.secret();
+    const secret = newSecret();
     const { capabilities, current_task } = input;
     const command = { caller: step.caller, capabilities, current_task, token_hash: secretHash(secret) };
     const outcome = await step.run(register(command));

@@ -16,6 +16,7 @@ export const showWork: Operation<{ task_id: string }> = {
   standard: false,
   positional: ['task_id'],
   examples: ['cox work show 01926f… --json'],
+  sample: { task_id: '0192a000-0000-7000-8000-000000000001' },
   input: async () => (await import('./schemas/work.ts')).showWork,
   async handle(input, step) {
     const { loaded } = await step.find(showWorkNeeds(input.task_id));
@@ -32,6 +33,7 @@ export const listWork: Operation<{ limit: number }> = {
   mutates: false,
   standard: false,
   examples: ['cox work list', 'cox work list --limit 10 --json'],
+  sample: { limit: 10 },
   input: async () => (await import('./schemas/work.ts')).listWork,
   async handle(input, step) {
     const { loaded } = await step.find(listWorkNeeds(input.limit));

@@ -22,6 +22,7 @@ export const submitWorkBatch: Operation<Input> = {
   mutates: true,
   standard: false,
   examples: [`cox work submit-batch --tasks '[{"task_type":"test","task_description":"run them"}]'`],
+  sample: { tasks: [{ task_type: 'test', task_description: 'run the unit tests' }] },
   input: async () => (await import('./schemas/work.ts')).submitWorkBatch,
   async handle(input, step) {
     const keys = new Set(input.tasks.flatMap((task) => task.idempotency_key ?? []));

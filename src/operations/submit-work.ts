@@ -34,6 +34,7 @@ export const submitWork: Operation<TaskInput> = {
     'cox work submit review "look at the new router" --depends-on 01926f…',
     'cox work submit report "say how it went" --depends-on 01926f… --on-dependency-failure run',
   ],
+  sample: { task_type: 'test', task_description: 'run the browser tests', priority: 2 },
   input: async () => (await import('./schemas/work.ts')).submitWork,
   async handle(input, step) {
     const task = newTask(input, step, '');

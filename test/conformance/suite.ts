@@ -3,6 +3,7 @@ import type { Coxswain } from '../../src/index.ts';
 import { areaCases } from './areas.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
+import { keyCases } from './keys.ts';
 import { ledgerCases } from './ledger.ts';
 import { lineCases } from './line.ts';
 import { lockCases } from './locks.ts';
@@ -32,6 +33,7 @@ export function conformance(engine: Engine): void {
     sessions: sessionCases,
     mail: mailCases,
     ledger: ledgerCases,
+    keys: keyCases,
     watch: watchCases,
     races: raceCases,
   };

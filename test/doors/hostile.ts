@@ -37,6 +37,9 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   allocate_ports: { session_id: 'worktree-1' },
   release_ports: { session_id: 'worktree-1' },
   ports_status: {},
+  create_key: { agent: 'alice' },
+  list_keys: {},
+  revoke_key: { key_id: '3f9a2c81d04e' },
 };
 
 export interface Hostile {

@@ -7,8 +7,7 @@ import { test } from 'node:test';
 import { createApi } from '../../src/doors/http/server.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operations } from '../../src/operations/index.ts';
-import { cox, finished, type HttpDoor, scratch, start, startHttp } from './support.ts';
+import { cox, finished, type HttpDoor, SERVICE_KEY, scratch, start, startHttp } from './support.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -27,7 +26,7 @@ async function raw(http: { url: string }, write: (socket: Socket) => void): Prom
   return text;
 }
 
-test('routes: health, readiness, the list of operations, the status of a lock', async () => {
+test('[HTTP-3] routes: health, readiness, the status of a lock', async () => {
   using place = scratch();
   await using http = await startHttp(place);
   const health = await http.send('GET', '/health');
@@ -36,12 +35,6 @@ test('routes: health, readiness, the list of operations, the status of a lock', 
   assert.equal(health.body.status, 'ok');
   const ready = await http.send('GET', '/ready');
   assert.deepEqual([ready.status, ready.body.store], [200, place.store]);
-  const listed = (await http.send('GET', '/operations')).body.operations as JsonObject[];
-  assert.deepEqual(
-    listed.map(({ name, method, path }) => [name, method, path]),
-    operations.map(({ name, route }) => [name, route.method, route.path]),
-  );
-  for (const { input } of listed) assert.equal((input as JsonObject).type, 'object');
   await http.post('/locks/acquire', { agent_id: 'alice', file_path: 'src/ä b.ts', reason: 'why' });
   for (const path of ['src/%C3%A4%20b.ts', 'src%2F%C3%A4%20b.ts', './src/../src/%C3%A4%20b.ts?x=1']) {
     const { status, body } = await http.send('GET', `/locks/status/${path}`);
@@ -152,7 +145,7 @@ test('limits: large bodies and headers are refused, announced or not', async () 
   const large = JSON.stringify({ file_path: 'x'.repeat(1_000_001) });
   const reply = await http.send('POST', '/locks/acquire', large, { ...JSON_TYPE, 'x-agent-id': 'a' });
   assert.deepEqual([reply.status, reply.body.error, reply.body.field], [413, 'too_large', 'body']);
-  const head = 'POST /locks/acquire HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
+  const head = `POST /locks/acquire HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${SERVICE_KEY}\r\ncontent-type: application/json\r\n`;
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
   const unannounced = await raw(http, (socket) =>
     socket.write(`${head}transfer-encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\n`),
@@ -195,11 +188,13 @@ test('many agents: the oldest connection is forgotten, its lock is not', async (
   stack.defer(() => coxswain.close());
   const { Connections } = await import('../../src/doors/http/connections.ts');
   const connections = new Connections(coxswain);
-  const first = connections.find({ agent_id: 'agent-0' }, {}, true);
-  for (let index = 1; index <= 1000; index += 1) connections.find({ agent_id: `agent-${index}` }, {}, true);
-  assert.notEqual(connections.find({ agent_id: 'agent-0' }, {}, true), first);
-  const last = connections.find({ agent_id: 'agent-1000' }, {}, true);
-  assert.equal(connections.find({ agent_id: 'agent-1000' }, {}, true), last);
+  const service = { role: 'service', authority: 'agent', credential: 'test' } as const;
+  const first = connections.find({ agent_id: 'agent-0' }, {}, service, true);
+  for (let index = 1; index <= 1000; index += 1)
+    connections.find({ agent_id: `agent-${index}` }, {}, service, true);
+  assert.notEqual(connections.find({ agent_id: 'agent-0' }, {}, service, true), first);
+  const last = connections.find({ agent_id: 'agent-1000' }, {}, service, true);
+  assert.equal(connections.find({ agent_id: 'agent-1000' }, {}, service, true), last);
 });
 
 test('a store that went away: 503 with its code, while the process stays healthy', async () => {
@@ -232,7 +227,7 @@ test('SIGTERM: what was accepted is finished, the store is closed, exit code 0',
   assert.equal((JSON.parse(out) as { locks: unknown[] }).locks.length, acknowledged.length);
 });
 
-test('cox serve says where it is, what is not there yet, and how to go on', async () => {
+test('cox serve says where it is, that there is no key, and how to go on', async () => {
   using place = scratch();
   const child = start(['serve', '--port', '0', '--store', place.store], { cwd: place.folder });
   const ended = finished(child);
@@ -241,7 +236,8 @@ test('cox serve says where it is, what is not there yet, and how to go on', asyn
     /listening on http:\/\/127\.0\.0\.1:\d+/,
     /curl /,
     /claude mcp add coxswain -- \//,
-    /not yet/,
+    /no API key yet/,
+    /key create --agent me --store sqlite:/,
   ])
     assert.match(text, expected);
   assert.ok(text.includes(`mcp --store ${place.store}`));

@@ -42,6 +42,9 @@ test('names: operations, routes and commands', () => {
       'allocate_ports POST /ports/allocate cox port allocate',
       'release_ports POST /ports/release cox port release',
       'ports_status GET /ports/status cox port status',
+      'create_key POST /keys/create cox key create',
+      'list_keys POST /keys/list cox key list',
+      'revoke_key POST /keys/revoke cox key revoke',
     ],
   );
 });
@@ -90,6 +93,9 @@ test('names: fields of every input', async () => {
     allocate_ports: 'session_id ttl_minutes?',
     release_ports: 'session_id',
     ports_status: '',
+    create_key: 'agent? agent_type? person? service? name? expires_days? operation_id?',
+    list_keys: 'all?',
+    revoke_key: 'key_id operation_id?',
   });
 });
 
@@ -126,6 +132,8 @@ const CODES: Record<RefusalCode, string> = {
   team_invalid: 'error 1 200',
   no_ports_available: 'error 1 200',
   state_unavailable: 'error 4 503',
+  forbidden: 'error 1 403',
+  unknown_key: 'error 1 200',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',

@@ -95,6 +95,8 @@ export function playAll(engine: string, place: () => Scratch): void {
     });
   }
   test(`the scenarios leave no operation out (${engine})`, () => {
-    assert.deepEqual([...played].sort(), [...operationsByName.keys()].sort());
+    // What no agent may do has tests of its own.
+    const forAgents = [...operationsByName.values()].filter(({ administers }) => administers !== true);
+    assert.deepEqual([...played].sort(), forAgents.map(({ name }) => name).sort());
   });
 }

@@ -105,31 +105,44 @@ export interface Reply {
   readonly body: JsonObject;
 }
 
+type Headers = Record<string, string>;
+
 export interface HttpDoor extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
-  send(
-    method: string,
-    path: string,
-    body?: string | Buffer,
-    headers?: Record<string, string>,
-  ): Promise<Reply>;
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** With the service's key, unless the headers bring another one. */
+  send(method: string, path: string, body?: string | Buffer, headers?: Headers): Promise<Reply>;
+  post(path: string, body: unknown, headers?: Headers): Promise<Reply>;
+  /** With nothing but what is given. */
+  bare(method: string, path: string, body?: string | Buffer, headers?: Headers): Promise<Reply>;
 }
 
+/** A key that may name any agent. */
+export const SERVICE_KEY = 'the-service-of-the-tests';
+
 /** `cox serve` as a process on a free port. */
-export async function startHttp(scratched: Scratch, args: readonly string[] = []): Promise<HttpDoor> {
+export async function startHttp(
+  scratched: Scratch,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<HttpDoor> {
   const all = ['serve', '--port', '0', '--store', scratched.store, '--json', ...args];
-  const child = start(all, { cwd: scratched.folder });
+  const keys = { COORDINATION_API_KEYS: SERVICE_KEY, API_RATE_LIMIT: '0' };
+  const child = start(all, { cwd: scratched.folder, env: { ...keys, ...env } });
   const [line] = (await once(child.stdout?.setEncoding('utf8') as NodeJS.ReadableStream, 'data')) as [string];
   const { url } = JSON.parse(line) as { url: string };
   const agent = new HttpAgent({ keepAlive: true });
-  const send: HttpDoor['send'] = (method, path, body, headers = {}) =>
+  const bare: HttpDoor['bare'] = (method, path, body, headers = {}) =>
     exchange(agent, url, method, path, body, headers);
+  const send: HttpDoor['send'] = (method, path, body, headers = {}) => {
+    const hasKey = 'x-api-key' in headers || 'authorization' in headers;
+    return bare(method, path, body, hasKey ? headers : { 'x-api-key': SERVICE_KEY, ...headers });
+  };
   return {
     url,
     child,
     send,
+    bare,
     post: (path, body, headers = {}) =>
       send('POST', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers }),
     async [Symbol.asyncDispose]() {
@@ -141,7 +154,7 @@ export async function startHttp(scratched: Scratch, args: readonly string[] = []
   };
 }
 
-function exchange(
+export function exchange(
   agent: HttpAgent,
   url: string,
   method: string,
@@ -165,7 +178,8 @@ function exchange(
             status,
             headers: received,
             text,
-            body: text === '' ? {} : (JSON.parse(text) as JsonObject),
+            body:
+              received['content-type'] === 'application/json' ? (JSON.parse(text || '{}') as JsonObject) : {},
           });
         });
       },

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
-import { finished, type Scratch, scratch, start, startHttp, startMcp } from './support.ts';
+import { finished, type Scratch, SERVICE_KEY, scratch, start, startHttp, startMcp } from './support.ts';
 
 /** Somebody at the store itself, who holds the lock that all others want. */
 async function holding(place: Scratch) {
@@ -64,7 +64,11 @@ test('[LOCK-11] HTTP: a client that hangs up leaves the line; a server that stop
   using place = scratch();
   await using holder = await holding(place);
   await using http = await startHttp(place);
-  const headers = { 'content-type': 'application/json', 'x-agent-id': 'hangs-up' };
+  const headers = {
+    'content-type': 'application/json',
+    'x-agent-id': 'hangs-up',
+    'x-api-key': SERVICE_KEY,
+  };
   const outgoing = request(`${http.url}/locks/acquire`, { method: 'POST', headers });
   // It was us who hung up.
   outgoing.on('error', () => {});

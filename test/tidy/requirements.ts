@@ -49,6 +49,12 @@ export const requirements: Readonly<Record<string, string>> = {
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
   'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
+  'HTTP-1': 'every operation has an HTTP endpoint, and a served OpenAPI document describes them all',
+  'HTTP-2': 'a request needs an API key (401), and a key bound to an agent is no good for another (403)',
+  'HTTP-3': 'health and the status of a lock can be looked at without a key',
+  'HTTP-4': 'the API is configured by options or the environment, and made by createCoordinationApi()',
+  'HTTP-5': 'bad input is answered 422 with the field and the reason',
+  'HTTP-6': 'nothing but health, lock and port status and the API’s description is there without a key',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',

@@ -9,6 +9,7 @@ import type { Actor } from '../../ledger/log.ts';
 import type { Showing } from '../../presence.ts';
 import { chooseStore } from '../../stores/choose.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
+import type { Field } from '../fields.ts';
 import {
   type Checked,
   checkIdentity,
@@ -44,8 +45,11 @@ const IDENTITY_OPTIONS: readonly [string, string][] = [
 
 export function declareCommon(command: Command, which: 'store' | 'identity'): void {
   const options = which === 'store' ? STORE_OPTIONS : [...STORE_OPTIONS, ...IDENTITY_OPTIONS];
-  for (const [flags, description] of options)
-    command.addOption(new Option(flags, description).helpGroup('Common options:'));
+  for (const [flags, description] of options) {
+    const option = new Option(flags, description).helpGroup('Common options:');
+    // An operation's own field of that name is meant where both could be (`cox key create --agent`).
+    if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
+  }
 }
 
 /**
@@ -149,10 +153,15 @@ export async function conclude(
   await print(terminal, answer, { json: options.json, now_ms: systemClock.now_ms() });
 }
 
-/** Common options may stand before the group or after the verb; the nearer one counts. */
-export function mergedOptions<T = CommonOptions>(command: Command): T {
-  const chain: Record<string, unknown>[] = [];
-  for (let current: Command | null = command; current !== null; current = current.parent)
+/**
+ * Common options may stand before the group or after the verb; the nearer one counts. An operation's own fields are not
+ * among them, even if they have the name of one.
+ */
+export function mergedOptions<T = CommonOptions>(command: Command, own: readonly Field[] = []): T {
+  const fields = new Set(own.map(({ name }) => new Option(`--${name.replaceAll('_', '-')}`).attributeName()));
+  const nearest = Object.entries(command.opts()).filter(([name]) => !fields.has(name));
+  const chain: Record<string, unknown>[] = [Object.fromEntries(nearest)];
+  for (let current = command.parent; current !== null; current = current.parent)
     chain.unshift(current.opts());
   return Object.assign({}, ...chain) as T;
 }

@@ -4,52 +4,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { invalid } from '../answer.ts';
 import { refuseDepth } from '../depth.ts';
-
-type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
-
-export interface Field {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly required: boolean;
-  readonly description: string;
-}
-
-/** The fields of an operation's input, as a command line can give them. */
-export function fieldsOf(schema: JsonObject): Field[] {
-  const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
-  const required = new Set(schema.required as string[] | undefined);
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    kind: kindOf(property),
-    // With a default it may be left out, whatever the list says.
-    required: required.has(name) && property.default === undefined,
-    description: describe(property),
-  }));
-}
-
-function kindOf(property: JsonObject): Kind {
-  switch (property.type) {
-    case 'string':
-      return 'text';
-    case 'number':
-    case 'integer':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    case 'array':
-      return (property.items as JsonObject | undefined)?.type === 'string' ? 'list' : 'json';
-    default:
-      return 'json';
-  }
-}
-
-function describe(property: JsonObject): string {
-  const description = typeof property.description === 'string' ? property.description : '';
-  const standard = property.default;
-  const shown =
-    standard === undefined || (Array.isArray(standard) && standard.length === 0) ? '' : String(standard);
-  return shown === '' ? description : `${description} (default ${shown})`.trim();
-}
+import { type Field, type Kind, readNumber } from '../fields.ts';
 
 const PLACEHOLDERS: Record<Kind, string> = {
   text: ' <text>',
@@ -122,10 +77,7 @@ function attributeName(field: string): string {
 
 function readValue(field: Field, given: string | string[] | boolean): Json | undefined {
   if (typeof given !== 'string') return given;
-  if (field.kind === 'number') {
-    const number = Number(given);
-    return given.trim() === '' || !Number.isFinite(number) ? given : number;
-  }
+  if (field.kind === 'number') return readNumber(given);
   if (field.kind !== 'json') return given;
   try {
     return JSON.parse(given) as Json;

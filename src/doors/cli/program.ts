@@ -5,6 +5,7 @@ import { version } from '../../kernel/version.ts';
 import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
+import { type Field, fieldsOf } from '../fields.ts';
 import {
   type CommonOptions,
   cliIdentity,
@@ -15,7 +16,7 @@ import {
   type Result,
   withStore,
 } from './common.ts';
-import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
+import { declareFields, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -85,7 +86,7 @@ async function runOperation(
   terminal: Terminal,
   result: Result,
 ): Promise<void> {
-  const options = mergedOptions(command);
+  const options = mergedOptions(command, fields);
   const read = readFields(operation, fields, command.processedArgs, command.opts());
   const who = cliIdentity(options, terminal.env);
   let answer: JsonObject;

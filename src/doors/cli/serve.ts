@@ -1,16 +1,16 @@
-import { once } from 'node:events';
 import { get } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Coxswain, open } from '../../index.ts';
-import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { readPortConfig } from '../../ports/config.ts';
 import { chooseStore } from '../../stores/choose.ts';
+import { tend } from '../../tending.ts';
 import { shownStore } from '../about.ts';
-import { invalid, refusalOf } from '../answer.ts';
-import { type Api, createApi } from '../http/server.ts';
+import { refusalOf } from '../answer.ts';
+import { readApiConfig } from '../http/config.ts';
+import { ConfigurationError, type CoordinationApi, createCoordinationApi, urlOf } from '../http/index.ts';
+import { STORE_HEADER, storeMark } from '../http/look.ts';
 import { type CommonOptions, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,25 +18,18 @@ import type { Terminal } from './terminal.ts';
 export interface ServeOptions extends CommonOptions {
   readonly host?: string;
   readonly port?: string;
+  readonly allowHost?: string[];
 }
 
-const PORT_DEFAULT = 8081;
 const PROBE_MS_MAX = 1000;
 
 /** Runs until it is told to stop. Answers why it did not run; nothing if it did, or if another one already does. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<Refusal | undefined> {
-  const host = options.host ?? (terminal.env.API_HOST || '127.0.0.1');
-  if (!isLoopback(host))
-    return refuse(
-      'invalid_input',
-      `host: ${JSON.stringify(host)} can be reached from other machines, and this version has no authentication yet. ` +
-        'Expected 127.0.0.1, ::1 or localhost.',
-      { field: 'host' },
-    );
-  const port = Number(options.port ?? (terminal.env.API_PORT || PORT_DEFAULT));
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    return invalid('port', 'a number from 0 to 65535');
-  const ports = readPortConfig(terminal.env);
+  const { env } = terminal;
+  const given = { host: options.host, port: options.port, allowed_hosts: options.allowHost };
+  const read = readApiConfig(given, env);
+  if (!read.ok) return read.refusal;
+  const ports = readPortConfig(env);
   if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
@@ -45,33 +38,30 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   let coxswain: Coxswain | undefined;
   try {
     coxswain = await open({ ...chosen.place, sits: true });
-    const api = await createApi(coxswain);
-    const failed = await listen(api, port, host);
-    if (failed !== undefined) return await explainPort(failed, { host, port }, coxswain, options, terminal);
-    const { port: bound } = api.server.address() as AddressInfo;
-    await announce(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`, coxswain, options, terminal);
+    const api = await createCoordinationApi({ ...given, env, coxswain });
+    const url = await listen(api);
+    if (typeof url !== 'string') return await explainPort(url, read.config, coxswain, options, terminal);
+    const tending = tend(coxswain);
+    await announce(url, api, options, terminal);
     await stopped.signal;
+    tending.stop();
     await api.stop();
     return undefined;
   } catch (error) {
-    return refusalOf(error);
+    return error instanceof ConfigurationError ? error.refusal : refusalOf(error);
   } finally {
     stopped.dispose();
     await coxswain?.close();
   }
 }
 
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
-}
-
-async function listen(api: Api, port: number, host: string): Promise<NodeJS.ErrnoException | undefined> {
-  api.server.listen({ port, host });
+async function listen(api: CoordinationApi): Promise<string | NodeJS.ErrnoException> {
   try {
-    await once(api.server, 'listening');
-    return undefined;
+    return await api.listen();
   } catch (error) {
-    return error as NodeJS.ErrnoException;
+    const failed = error as NodeJS.ErrnoException;
+    if (failed.syscall !== undefined) return failed;
+    throw error;
   }
 }
 
@@ -86,17 +76,16 @@ async function explainPort(
     return refuse('invalid_input', `port: could not listen on ${host}:${port}: ${error.message}`, {
       field: 'port',
     });
-  const other = await whoIsThere(host, port);
-  const store = shownStore(coxswain.store_url);
-  if (other?.store === store && other.project === coxswain.project && store !== 'memory:') {
-    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const mark = await whoIsThere(host, port);
+  if (mark === storeMark(coxswain) && coxswain.store_url !== 'memory:') {
+    const url = urlOf(host, port);
     const text = `Another cox serve already serves this store at ${url}; there is nothing to do.\n`;
     await terminal.out(
       options.json === true ? `${JSON.stringify({ success: true, already: true, url })}\n` : text,
     );
     return undefined;
   }
-  const whose = other?.store === undefined ? 'another program' : `a cox serve of ${String(other.store)}`;
+  const whose = mark === undefined ? 'another program' : 'a cox serve of another store';
   return refuse(
     'invalid_input',
     `port: ${port} is taken by ${whose}. Choose another one (--port 0 picks a free one), or stop that program.`,
@@ -104,18 +93,13 @@ async function explainPort(
   );
 }
 
-async function whoIsThere(host: string, port: number): Promise<JsonObject | undefined> {
+/** The mark of the store that a cox serve there serves. */
+async function whoIsThere(host: string, port: number): Promise<string | undefined> {
   return await new Promise((resolve) => {
-    const request = get({ host, port, path: '/ready', timeout: PROBE_MS_MAX }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.length < 100 && chunks.push(chunk));
-      response.on('end', () => {
-        try {
-          resolve(JSON.parse(Buffer.concat(chunks).toString()) as JsonObject);
-        } catch {
-          resolve(undefined);
-        }
-      });
+    const request = get({ host, port, path: '/health', timeout: PROBE_MS_MAX }, (response) => {
+      const mark = response.headers[STORE_HEADER];
+      resolve(typeof mark === 'string' ? mark : undefined);
+      response.destroy();
     });
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(undefined));
@@ -125,30 +109,44 @@ async function whoIsThere(host: string, port: number): Promise<JsonObject | unde
 
 async function announce(
   url: string,
-  coxswain: Coxswain,
+  api: CoordinationApi,
   options: ServeOptions,
   terminal: Terminal,
 ): Promise<void> {
+  const { coxswain } = api;
   const store = shownStore(coxswain.store_url);
-  const secret = store === coxswain.store_url ? '' : ' (with COX_STORE in its environment)';
+  const { project } = coxswain;
   if (options.json === true) {
-    await terminal.out(`${JSON.stringify({ success: true, url, store, project: coxswain.project })}\n`);
+    await terminal.out(`${JSON.stringify({ success: true, url, store, project })}\n`);
     return;
   }
+  const secret = store === coxswain.store_url ? '' : ' (with COX_STORE in its environment)';
   const executable = fileURLToPath(new URL('../../../bin/cox', import.meta.url));
-  const acquire = '{"agent_id":"me","file_path":"src/app.ts"}';
+  const cox = `${quoted(process.execPath)} ${quoted(executable)}`;
+  const here = storeFlag(coxswain, options, terminal) + projectFlag(project, options);
+  const hasKeys = await api.hasKeys();
+  const make =
+    coxswain.store_url === 'memory:'
+      ? 'set COORDINATION_API_KEYS and start again: a store in memory keeps none'
+      : `${cox} key create --agent me${here}`;
   await terminal.out(`Coxswain is listening on ${url}
-  store       ${store} (project ${coxswain.project})
-  operations  ${url}/operations
-  health      ${url}/health, ${url}/ready
-  not yet     dashboard, MCP over HTTP, API keys: whoever can reach this port on this machine may use it
+  store       ${store} (project ${project})
+  API         ${url}/docs, ${url}/openapi.json
+  health      ${url}/health
+  not yet     dashboard, MCP over HTTP
 
-Try it:
-  curl -s ${url}/locks/acquire -H 'content-type: application/json' -d '${acquire}'
+${hasKeys ? 'Another API key' : 'There is no API key yet. Make one'}${secret}:
+  ${make}
+Try it with the key it shows, once:
+  curl -s ${url}/locks/acquire -H 'x-api-key: KEY' -H 'content-type: application/json' -d '{"file_path":"src/app.ts"}'
 Connect an agent${secret}:
-  claude mcp add coxswain -- ${process.execPath} ${executable} mcp${storeFlag(coxswain, options, terminal)}
+  claude mcp add coxswain -- ${cox} mcp${here}
 Stop with Ctrl-C.
 `);
+}
+
+function projectFlag(project: string, options: ServeOptions): string {
+  return options.project === undefined ? '' : ` --project ${quoted(project)}`;
 }
 
 /** The default store is found again from any folder of the repository; a password belongs in COX_STORE, not in a command. */

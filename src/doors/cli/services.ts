@@ -27,9 +27,10 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
       await conclude(terminal, await replayLog(options, at, terminal), options, result);
     });
   serve
-    ?.description('Serve the HTTP API on this machine.')
+    ?.description('Serve the HTTP API.')
     .option('--host <host>', 'Where to listen (default: API_HOST, else 127.0.0.1)')
     .option('--port <port>', 'The port, 0 for a free one (default: API_PORT, else 8081)')
+    .option('--allow-host <name...>', 'A name clients reach it under (default: API_ALLOWED_HOSTS)')
     .addHelpText('after', examples('cox serve', 'cox serve --port 0 --store sqlite:shared.db'))
     .action(async (_options, command: Command) => {
       const options = mergedOptions<ServeOptions>(command);

@@ -14,7 +14,7 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
   const set = options.tools ?? 'standard';
   const tools = chooseTools(set);
   if (tools.length === 0) {
-    const groups = [...new Set(operations.map(({ group }) => group))].join(',');
+    const groups = [...new Set(offered.map(({ group }) => group))].join(',');
     return refuse('invalid_input', `tools: expected standard, all or some of ${groups}`, { field: 'tools' });
   }
   const identity = claimedIdentity(options, terminal.env);
@@ -35,10 +35,12 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
   return undefined;
 }
 
+const offered = operations.filter(({ administers }) => administers !== true);
+
 function chooseTools(set: string) {
-  if (set === 'all') return operations;
-  if (set === 'standard') return operations.filter(({ standard }) => standard);
+  if (set === 'all') return offered;
+  if (set === 'standard') return offered.filter(({ standard }) => standard);
   const groups = set.split(',').map((group) => group.trim());
-  const known = groups.every((group) => operations.some((operation) => operation.group === group));
-  return known ? operations.filter(({ group }) => groups.includes(group)) : [];
+  const known = groups.every((group) => offered.some((operation) => operation.group === group));
+  return known ? offered.filter(({ group }) => groups.includes(group)) : [];
 }

@@ -22,6 +22,8 @@ const DISCARDED_BYTES_MAX = 10_000_000;
 
 export function readBody(request: IncomingMessage): Promise<Body> {
   return new Promise((resolve) => {
+    // While its key was looked up the client may have gone; then nothing more is emitted.
+    if (request.destroyed) resolve(GONE);
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
@@ -43,6 +45,7 @@ export function readBody(request: IncomingMessage): Promise<Body> {
 /** For answers that don't depend on the body: takes it off the wire without keeping it. */
 export function dropBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
+    if (request.destroyed) resolve();
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;

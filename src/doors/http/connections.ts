@@ -3,15 +3,20 @@ import type { Connection } from '../../coordinator.ts';
 import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Refusal } from '../../kernel/refusal.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { Authority } from '../../operation.ts';
 import { invalid } from '../answer.ts';
 import { checkIdentity } from '../identity.ts';
+import type { Identity, Principal } from './authenticate.ts';
 
 const CONNECTIONS_MAX = 1000;
 
 /** Who asks without saying so may look, not change. */
 const ANONYMOUS = { agent_id: 'anonymous', agent_type: 'http', session_id: 'http-anonymous' };
+
+const HEADERS = { agent_id: 'x-agent-id', agent_type: 'x-agent-type', session_id: 'x-session-id' } as const;
+const FIELDS = ['agent_id', 'agent_type', 'session_id'] as const;
 
 /**
  * One connection per agent and session, so that a release without a token means the grant this session got. The least
@@ -24,39 +29,63 @@ export class Connections {
 
   constructor(coxswain: Coxswain) {
     this.#coxswain = coxswain;
-    this.anonymous = coxswain.connect(ANONYMOUS);
+    this.anonymous = coxswain.connect(ANONYMOUS, 'agent');
   }
 
-  /** Takes the identity out of the body (there it stands beside the operation's own fields) or from the headers. */
-  find(body: JsonObject, headers: IncomingHttpHeaders, must: boolean): Connection | Refusal {
+  /**
+   * Takes the identity out of the body (there it stands beside the operation's own fields) or from the headers, and
+   * holds it against what the credential proves.
+   */
+  find(
+    body: JsonObject,
+    headers: IncomingHttpHeaders,
+    principal: Principal | undefined,
+    must: boolean,
+  ): Connection | Refusal {
+    const bound = principal?.actor;
+    if (bound !== undefined) {
+      const spoofed = refuseOthers(bound, body, headers);
+      if (spoofed !== undefined) return spoofed;
+    }
     const {
-      agent_id = headers['x-agent-id'],
-      session_id = headers['x-session-id'],
-      agent_type = headers['x-agent-type'],
+      agent_id = bound?.agent_id ?? headers['x-agent-id'],
+      session_id = bound?.session_id ?? headers['x-session-id'],
+      agent_type = bound?.agent_type ?? headers['x-agent-type'],
     } = body;
-    if (agent_id === undefined) {
+    // Without a key anybody could say anything about itself, and it would stand in the log.
+    if (agent_id === undefined || principal === undefined) {
       if (must) return invalid('agent_id', 'who is asking: agent_id in the body or the header X-Agent-Id');
       // Whatever else it says about itself must still be sound.
-      const checked = checkIdentity({ session_id, agent_type });
+      const checked = checkIdentity({ agent_id, session_id, agent_type });
       return checked.ok ? this.anonymous : checked.refusal;
     }
+    const { authority } = principal;
     // Only text can be a key, and only what was checked before is known.
     const isText =
       typeof agent_id === 'string' && (session_id === undefined || typeof session_id === 'string');
-    const key = isText ? `${agent_id}\0${session_id ?? ''}` : '';
+    const key = isText ? `${authority}\0${bound?.agent_type ?? ''}\0${agent_id}\0${session_id ?? ''}` : '';
     const known = this.#known.get(key);
     if (known !== undefined && (agent_type === undefined || agent_type === known.actor.agent_type)) {
       this.#known.delete(key);
       this.#known.set(key, known);
       return known;
     }
-    const checked = checkIdentity({ agent_id, session_id, agent_type });
-    return checked.ok ? (known ?? this.#add(key, checked.identity)) : checked.refusal;
+    // A person's name is one that no other credential can have; it was checked when the key was made.
+    const claimed = authority === 'person' ? { session_id } : { agent_id, session_id, agent_type };
+    const checked = checkIdentity(claimed);
+    if (!checked.ok) return checked.refusal;
+    const identity = authority === 'person' ? { ...checked.identity, ...bound } : checked.identity;
+    return known ?? this.#add(key, identity, authority);
   }
 
-  #add(key: string, { agent_id = '', agent_type = 'http', session_id }: Partial<Actor>): Connection {
+  #add(
+    key: string,
+    { agent_id = '', agent_type = 'http', session_id }: Partial<Actor>,
+    authority: Authority,
+  ) {
     const standing = `http-${agent_id}`.slice(0, limits.agent_id_chars_max);
-    const connection = this.#coxswain.connect({ agent_id, agent_type, session_id: session_id ?? standing });
+    const actor = { agent_id, agent_type, session_id: session_id ?? standing };
+    const connection = this.#coxswain.connect(actor, authority);
     this.#known.set(key, connection);
     if (this.#known.size > CONNECTIONS_MAX) {
       const [oldest] = this.#known.keys();
@@ -64,4 +93,20 @@ export class Connections {
     }
     return connection;
   }
+}
+
+/** A key that is bound to an agent is no good for another one, wherever the request names it. */
+function refuseOthers(bound: Identity, body: JsonObject, headers: IncomingHttpHeaders): Refusal | undefined {
+  for (const field of FIELDS) {
+    const own = bound[field];
+    if (own === undefined) continue;
+    for (const said of [body[field], headers[HEADERS[field]]]) {
+      if (said === undefined || said === own) continue;
+      if (typeof said !== 'string') return invalid(field, 'text');
+      return refuse('forbidden', `${field}: this key is bound to ${own} and can’t act as anybody else.`, {
+        field,
+      });
+    }
+  }
+  return undefined;
 }

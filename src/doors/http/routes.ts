@@ -1,58 +1,36 @@
-import type { JsonObject } from '../../kernel/json.ts';
-import type { AnyOperation } from '../../operation.ts';
-import { operations } from '../../operations/index.ts';
+import type { Principal } from './authenticate.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Whether a route asks for a key: never looks at one, takes one if there is one, or must have one. */
+export type KeyNeed = 'none' | 'optional' | 'required';
 
 export interface Route {
-  readonly operation: AnyOperation;
-  readonly schema: JsonObject;
-  /** Fields of the identity that the operation itself has under the same name; then only headers say who asks. */
-  readonly own: ReadonlySet<string>;
+  /** As documented; `{path}` at the end stands for the rest. */
+  readonly path: string;
+  readonly methods: readonly string[];
+  readonly key: KeyNeed;
+  handle(exchange: Exchange, principal: Principal | undefined): Promise<void> | void;
 }
 
-const IDENTITY = ['agent_id', 'agent_type', 'session_id'] as const;
+const REST = /\{\w+\}$/;
 
-/** Every declaration's route with its schema, ready before the first request. */
-export async function loadRoutes(): Promise<Map<string, Route>> {
-  const routes = new Map<string, Route>();
-  for (const operation of operations) {
-    const schema = (await operation.input()).json;
-    const properties = (schema.properties ?? {}) as JsonObject;
-    const own = new Set(IDENTITY.filter((field) => Object.hasOwn(properties, field)));
-    routes.set(operation.route.path, { operation, schema, own });
-  }
-  return routes;
-}
+/** Every way in: what is not in this table is not there. */
+export class Routes {
+  readonly all: readonly Route[];
+  readonly #exact: ReadonlyMap<string, Route>;
+  readonly #prefixed: readonly (readonly [prefix: string, route: Route])[];
 
-export function describeRoutes(routes: ReadonlyMap<string, Route>): JsonObject {
-  return {
-    success: true,
-    operations: [...routes.values()].map(({ operation, schema }) => ({
-      name: operation.name,
-      summary: operation.summary,
-      method: operation.route.method,
-      path: operation.route.path,
-      command: `cox ${operation.group} ${operation.verb}`,
-      mutates: operation.mutates,
-      input: schema,
-    })),
-  };
-}
+  constructor(routes: readonly Route[]) {
+    this.all = routes;
+    this.#exact = new Map(routes.filter(({ path }) => !REST.test(path)).map((route) => [route.path, route]));
+    this.#prefixed = routes
+      .filter(({ path }) => REST.test(path))
+      .map((route) => [route.path.replace(REST, ''), route] as const);
+    if (this.#exact.size + this.#prefixed.length !== routes.length)
+      throw new Error('two routes have one path');
+  }
 
-/** The operation's input and the identity's fields apart. */
-export function splitBody(
-  body: JsonObject,
-  own: ReadonlySet<string>,
-): { input: JsonObject; identity: JsonObject } {
-  if (own.size === 0) {
-    const { agent_id, agent_type, session_id, ...input } = body;
-    return { input, identity: { agent_id, agent_type, session_id } };
+  find(path: string): Route | undefined {
+    return this.#exact.get(path) ?? this.#prefixed.find(([prefix]) => path.startsWith(prefix))?.[1];
   }
-  const input = { ...body };
-  const identity: JsonObject = {};
-  for (const field of IDENTITY) {
-    if (own.has(field)) continue;
-    identity[field] = input[field];
-    delete input[field];
-  }
-  return { input, identity };
 }

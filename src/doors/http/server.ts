@@ -1,34 +1,62 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Connection } from '../../coordinator.ts';
 import type { Coxswain } from '../../index.ts';
-import type { JsonObject } from '../../kernel/json.ts';
-import { isRefusal, refuse } from '../../kernel/refusal.ts';
-import { version } from '../../kernel/version.ts';
-import type { AnyOperation } from '../../operation.ts';
-import { checkLocks } from '../../operations/check-locks.ts';
-import { shownStore } from '../about.ts';
-import { HTTP_STATUS, invalid, refusalOf, verdictOf } from '../answer.ts';
+import { refusalOf } from '../answer.ts';
+import { LogFeed } from '../feed.ts';
 import { nearest } from '../nearest.ts';
-import { BODY_BYTES_MAX, dropBody, readBody } from './body.ts';
+import {
+  Authenticator,
+  isDenial,
+  type Principal,
+  presentsKey,
+  type ResolveSessionToken,
+} from './authenticate.ts';
+import { type ApiConfig, readApiConfig } from './config.ts';
 import { Connections } from './connections.ts';
-import { describeRoutes, loadRoutes, type Route, splitBody } from './routes.ts';
+import { Docs } from './docs.ts';
+import { EventStreams, type StreamLimits } from './events.ts';
+import { Exchange, type Surroundings } from './exchange.ts';
+import { Hosts } from './hosts.ts';
+import { GET, lookRoutes } from './look.ts';
+import { Metrics } from './metrics.ts';
+import { describeApi } from './openapi.ts';
+import { operationRoute, type Prepared, prepareOperations } from './operate.ts';
+import { Buckets } from './rate-limit.ts';
+import { type Route, Routes } from './routes.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 20_000;
 const IDLE_MS_MAX = 65_000;
 const DRAIN_MS_MAX = 5_000;
-const STATUS_PREFIX = '/locks/status/';
+const CONNECTIONS_MAX = 5_000;
+
+/** MCP over HTTP, mounted at /mcp behind the keys. */
+export interface McpEndpoint {
+  handle(request: IncomingMessage, response: ServerResponse, principal: Principal): Promise<void> | void;
+  stop(): Promise<void> | void;
+}
+
+export interface ApiOptions {
+  /** Default: this machine only, and no key but those in the store. */
+  readonly config?: ApiConfig | undefined;
+  readonly request_ms?: number | undefined;
+  readonly streams?: Partial<StreamLimits> | undefined;
+  readonly resolveSessionToken?: ResolveSessionToken | undefined;
+  readonly mcp?: McpEndpoint | undefined;
+  /** Further lines for /metrics, in its format. */
+  readonly moreMetrics?: (() => Promise<string>) | undefined;
+}
 
 export interface Api {
   readonly server: Server;
+  readonly routes: readonly Pick<Route, 'path' | 'methods' | 'key'>[];
   /** Accepts nothing more, finishes what it accepted, within bounds. The store stays open. */
   stop(): Promise<void>;
 }
 
 /** The HTTP API over an open store; whoever calls it listens and closes the store. */
-export async function createApi(coxswain: Coxswain, timeouts: { request_ms?: number } = {}): Promise<Api> {
-  const api = new ApiHandler(coxswain, await loadRoutes());
-  const request_ms = timeouts.request_ms ?? REQUEST_MS_MAX;
+export async function createApi(coxswain: Coxswain, options: ApiOptions = {}): Promise<Api> {
+  const api = new ApiHandler(coxswain, await prepareOperations(), options);
+  const request_ms = options.request_ms ?? REQUEST_MS_MAX;
   const server = createServer(
     {
       headersTimeout: Math.min(HEADERS_MS_MAX, request_ms),
@@ -36,14 +64,18 @@ export async function createApi(coxswain: Coxswain, timeouts: { request_ms?: num
       keepAliveTimeout: IDLE_MS_MAX,
       connectionsCheckingInterval: Math.min(1000, request_ms),
       maxHeaderSize: 16_384,
+      insecureHTTPParser: false,
     },
     (request, response) => api.handle(request, response),
   );
+  server.maxConnections = CONNECTIONS_MAX;
+  api.countConnections(server);
   return {
     server,
+    routes: api.routes,
     async stop() {
-      api.stop();
       const closed = new Promise((resolve) => server.close(resolve));
+      await api.stop();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX);
       await closed;
@@ -52,178 +84,171 @@ export async function createApi(coxswain: Coxswain, timeouts: { request_ms?: num
   };
 }
 
-const LOOPBACK_HOST = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-
-/**
- * Without keys yet, what protects the store from a web page in this machine's browser is that a page can't choose the
- * Host header (DNS rebinding), can't send JSON across origins unasked, and has an Origin.
- */
-function isForeign({ headers }: IncomingMessage): boolean {
-  if (!LOOPBACK_HOST.test(headers.host ?? '')) return true;
-  return headers.origin !== undefined && !LOOPBACK_HOST.test(headers.origin.replace(/^https?:\/\//, ''));
-}
-
-function isJson(contentType: string | undefined): boolean {
-  if (contentType === 'application/json') return true;
-  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
-
 class ApiHandler {
   readonly #stopping = new AbortController();
   readonly #coxswain: Coxswain;
-  readonly #routes: ReadonlyMap<string, Route>;
-  readonly #connections: Connections;
-  readonly #version = version();
-  readonly #operations: JsonObject;
+  readonly #options: ApiOptions;
+  readonly #hosts: Hosts;
+  readonly #authenticator: Authenticator;
+  readonly #rates: Buckets | undefined;
+  readonly #metrics = new Metrics();
+  readonly #streams: EventStreams;
+  readonly #surroundings: Surroundings;
+  readonly #routes: Routes;
 
-  constructor(coxswain: Coxswain, routes: ReadonlyMap<string, Route>) {
+  constructor(coxswain: Coxswain, prepared: readonly Prepared[], options: ApiOptions) {
     this.#coxswain = coxswain;
-    this.#routes = routes;
-    this.#connections = new Connections(coxswain);
-    this.#operations = describeRoutes(routes);
+    this.#options = options;
+    const { clock, store, project } = coxswain;
+    const config = options.config ?? defaultConfig();
+    const { rate_per_minute: rate } = config;
+    this.#hosts = new Hosts(config.host, config.allowed_hosts);
+    const { resolveSessionToken } = options;
+    this.#authenticator = new Authenticator(coxswain, { environment: config.keys, resolveSessionToken });
+    // Ten seconds' worth at once: agents work in bursts.
+    if (rate > 0)
+      this.#rates = new Buckets({ burst: Math.max(1, rate / 6), refill_ms: 60_000 / rate }, clock);
+    this.#streams = new EventStreams(new LogFeed(store, clock, project), options.streams);
+    this.#surroundings = { clock, metrics: this.#metrics, stopping: this.#stopping.signal };
+    this.#routes = new Routes(this.#declareRoutes(prepared));
+    this.#metrics.gauge({
+      name: 'cox_event_listeners',
+      help: 'Clients that listen to /events.',
+      value: () => this.#streams.size,
+    });
+    this.#metrics.gauge({
+      name: 'cox_audit_rows_dropped_total',
+      help: 'Rows of reads and refusals given up under pressure.',
+      type: 'counter',
+      value: () => store.dropped,
+    });
   }
 
-  /** Whoever waits in line is answered now. */
-  stop(): void {
+  get routes(): readonly Route[] {
+    return this.#routes.all;
+  }
+
+  countConnections(server: Server): void {
+    let open = 0;
+    server.on('connection', (socket) => {
+      open += 1;
+      socket.once('close', () => {
+        open -= 1;
+      });
+    });
+    this.#metrics.gauge({ name: 'cox_http_connections', help: 'Open connections.', value: () => open });
+  }
+
+  /** Whoever waits in line or listens is answered now. */
+  async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#streams.stop();
+    await this.#options.mcp?.stop();
+  }
+
+  #declareRoutes(prepared: readonly Prepared[]): Route[] {
+    const connections = new Connections(this.#coxswain);
+    const description = JSON.stringify(describeApi(prepared));
+    const docs = new Docs();
+    const { mcp } = this.#options;
+    const routes: Route[] = [
+      ...prepared.map((each) => operationRoute(each, connections)),
+      ...lookRoutes(this.#coxswain, connections),
+      { path: '/metrics', methods: GET, key: 'required', handle: (exchange) => this.#expose(exchange) },
+      { path: '/events', methods: ['GET'], key: 'required', handle: (...call) => this.#listen(...call) },
+      {
+        path: '/openapi.json',
+        methods: GET,
+        key: 'none',
+        handle: (exchange) => exchange.sendText(200, 'application/json', description),
+      },
+      { path: '/docs', methods: GET, key: 'none', handle: (exchange) => docs.answer(exchange) },
+      { path: '/docs/{file}', methods: GET, key: 'none', handle: (exchange) => docs.answer(exchange) },
+    ];
+    if (mcp !== undefined)
+      routes.push({
+        path: '/mcp',
+        methods: ['POST', 'GET', 'DELETE'],
+        key: 'required',
+        handle: (exchange, principal) => {
+          const { request, response } = exchange;
+          response.once('finish', () => exchange.observe(response.statusCode));
+          return principal && mcp.handle(request, response, principal);
+        },
+      });
+    return routes;
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#answer(request, response).catch((error: unknown) => {
-      if (!response.headersSent) this.#send(response, 500, refusalOf(error));
+    const exchange = new Exchange(request, response, this.#surroundings);
+    this.#answer(exchange).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else exchange.answer(refusalOf(error));
     });
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (isForeign(request))
-      return await this.#turnAway(
-        request,
-        response,
+  async #answer(exchange: Exchange): Promise<void> {
+    const { request, headers } = exchange;
+    if (this.#hosts.isForeign(headers))
+      return await exchange.turnAway(
         403,
         'forbidden',
-        'Ask from this machine, as localhost.',
+        'This server does not go by that name; see API_ALLOWED_HOSTS.',
       );
-    const url = request.url ?? '/';
-    const query = url.indexOf('?');
-    const path = query === -1 ? url : url.slice(0, query);
-    const route = this.#routes.get(path);
-    if (route === undefined) return await this.#look(request, response, path);
-    if (request.method !== route.operation.route.method)
-      return await this.#wrongMethod(request, response, route.operation.route.method);
-    if (request.method !== 'GET' && !isJson(request.headers['content-type']))
-      return await this.#turnAway(request, response, 415, 'unsupported_media_type', 'Send application/json.');
-    await this.#operate(route, request, response);
+    const route = this.#routes.find(exchange.path);
+    if (route === undefined) return await this.#notFound(exchange);
+    exchange.route = route.path;
+    if (!route.methods.includes(request.method ?? '')) return await exchange.wrongMethod(route.methods);
+    const principal = await this.#admit(exchange, route);
+    if (principal !== 'turned away') await route.handle(exchange, principal);
   }
 
-  async #operate(
-    { operation, own }: Route,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const body = await readBody(request);
-    if (body.kind === 'gone') return;
-    if (body.kind === 'too_large') return this.#tooLarge(response);
-    if (body.kind === 'malformed') return this.#send(response, 422, body.refusal);
-    const { input, identity } = splitBody(body.value, own);
-    const connection = this.#connections.find(identity, request.headers, operation.mutates);
-    if (!(connection instanceof Connection)) return this.#send(response, 422, connection);
-    const key = request.headers['idempotency-key'];
-    if (
-      key !== undefined &&
-      operation.mutates &&
-      operation.machine !== true &&
-      input.operation_id === undefined
-    )
-      input.operation_id = key as string;
-    const answer = await connection.perform(operation, input, {
-      signal: this.#untilGone(operation, input, response),
-    });
-    this.#send(response, HTTP_STATUS[verdictOf(answer)], answer);
-  }
-
-  /** Only a call that waits needs to know that nobody is left to answer. */
-  #untilGone({ waits }: AnyOperation, input: JsonObject, response: ServerResponse): AbortSignal | undefined {
-    if (waits === undefined || !(Number(input[waits]) > 0)) return undefined;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    return AbortSignal.any([gone.signal, this.#stopping.signal]);
-  }
-
-  /** What needs no identity and changes nothing. */
-  async #look(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const isStatus = path.startsWith(STATUS_PREFIX);
-    if (!isStatus && path !== '/health' && path !== '/ready' && path !== '/operations')
-      return await this.#notFound(request, response, path);
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      return await this.#wrongMethod(request, response, 'GET');
-    if (path === '/health') return this.#send(response, 200, { status: 'ok', version: this.#version });
-    if (path === '/operations') return this.#send(response, 200, this.#operations);
-    if (path === '/ready') return await this.#ready(response);
-    let file_path: string;
-    try {
-      file_path = decodeURIComponent(path.slice(STATUS_PREFIX.length));
-    } catch {
-      return this.#send(response, 422, invalid('path', 'a percent-encoded path'));
+  async #admit(exchange: Exchange, { key }: Route): Promise<Principal | undefined | 'turned away'> {
+    const { headers, request } = exchange;
+    if (key === 'none' || (key === 'optional' && !presentsKey(headers))) return undefined;
+    const principal = await this.#authenticator.authenticate(headers, request.socket.remoteAddress);
+    if (isDenial(principal)) {
+      await exchange.deny(principal);
+      return 'turned away';
     }
-    const answer = await this.#connections.anonymous.perform(checkLocks, { file_paths: [file_path] });
-    const [lock] = isRefusal(answer) ? [] : (answer.locks as JsonObject[]);
-    const shown = isRefusal(answer)
-      ? answer
-      : { success: true, file_path, ...lock, locked: lock !== undefined };
-    this.#send(response, HTTP_STATUS[verdictOf(answer)], shown);
+    const wait_seconds = this.#rates?.take(principal.credential) ?? 0;
+    if (wait_seconds === 0) return principal;
+    await exchange.busy(
+      429,
+      'rate_limited',
+      'Too many requests with this key; see API_RATE_LIMIT.',
+      wait_seconds,
+    );
+    return 'turned away';
   }
 
-  async #ready(response: ServerResponse): Promise<void> {
-    const { store, store_url, project } = this.#coxswain;
-    const about = { version: this.#version, store: shownStore(store_url), project };
-    try {
-      // A real read, of a record that need not exist.
-      await store.find(project, { keys: [{ kind: 'lock', id: 'ready' }] });
-      this.#send(response, 200, { status: 'ok', ...about });
-    } catch (error) {
-      this.#send(response, 503, { status: 'unavailable', ...about, ...refusalOf(error) });
-    }
+  async #expose(exchange: Exchange): Promise<void> {
+    const more = (await this.#options.moreMetrics?.()) ?? '';
+    exchange.sendText(200, 'text/plain; version=0.0.4; charset=utf-8', this.#metrics.expose() + more);
   }
 
-  async #notFound(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const paths = [...this.#routes.keys(), '/health', '/ready', '/operations', `${STATUS_PREFIX}{path}`];
-    const near = nearest(path, paths);
-    await this.#turnAway(request, response, 404, 'not_found', 'Nothing is here; see GET /operations.', {
-      near,
-    });
+  async #listen(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    if (principal === undefined) throw new Error('nobody listens without a key');
+    const { headers, request } = exchange;
+    const address = request.socket.remoteAddress;
+    await this.#streams.open(
+      exchange,
+      principal,
+      async () => !isDenial(await this.#authenticator.authenticate(headers, address)),
+    );
   }
 
-  async #wrongMethod(request: IncomingMessage, response: ServerResponse, method: string): Promise<void> {
-    response.setHeader('allow', method === 'GET' ? 'GET, HEAD' : method);
-    await this.#turnAway(request, response, 405, 'method_not_allowed', `Use ${method}.`);
+  async #notFound(exchange: Exchange): Promise<void> {
+    const near = nearest(
+      exchange.path,
+      this.routes.map(({ path }) => path),
+    );
+    await exchange.turnAway(404, 'not_found', 'Nothing is here; see GET /openapi.json.', { near });
   }
+}
 
-  #tooLarge(response: ServerResponse): void {
-    const message = `body: expected at most ${BODY_BYTES_MAX} bytes`;
-    response.shouldKeepAlive = false;
-    this.#send(response, 413, refuse('too_large', message, { field: 'body' }));
-  }
-
-  async #turnAway(
-    request: IncomingMessage,
-    response: ServerResponse,
-    status: number,
-    error: string,
-    message: string,
-    details: JsonObject = {},
-  ): Promise<void> {
-    await dropBody(request);
-    if (!request.complete) response.shouldKeepAlive = false;
-    this.#send(response, status, { success: false, error, ...details, message });
-  }
-
-  #send(response: ServerResponse, status: number, answer: JsonObject): void {
-    const text = JSON.stringify(answer);
-    if (this.#stopping.signal.aborted) response.shouldKeepAlive = false;
-    response.writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    });
-    response.end(text);
-  }
+function defaultConfig(): ApiConfig {
+  const read = readApiConfig({}, {});
+  if (!read.ok) throw new Error(read.refusal.message);
+  return read.config;
 }

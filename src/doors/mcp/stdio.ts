@@ -4,6 +4,7 @@ import type { Connection } from '../../coordinator.ts';
 import { type Coxswain, open } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { reservedProblem } from '../../kernel/names.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
@@ -147,7 +148,9 @@ class McpClient {
       ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
       .trim()
       .slice(0, limits.agent_id_chars_max);
-    return this.#connection ?? coxswain.connect({ agent_type: name || 'mcp', ...this.#service.identity });
+    // A client may call itself anything, but not what is reserved for others.
+    const agent_type = name && reservedProblem('agent_type', name) === undefined ? name : 'mcp';
+    return this.#connection ?? coxswain.connect({ agent_type, ...this.#service.identity });
   }
 
   /** Nobody waits any longer. */

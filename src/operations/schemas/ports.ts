@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { UNPRINTABLE } from '../../kernel/printable.ts';
+import { UNPRINTABLE } from '../../kernel/names.ts';
 import { inputSchema } from './schema.ts';
 
 const chars_max = limits.agent_id_chars_max;

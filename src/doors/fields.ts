@@ -1,0 +1,53 @@
+import type { JsonObject } from '../kernel/json.ts';
+
+export type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** The fields of an operation's input, as a command line or a query can give them. */
+export function fieldsOf(schema: JsonObject): Field[] {
+  const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
+  const required = new Set(schema.required as string[] | undefined);
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    kind: kindOf(property),
+    // With a default it may be left out, whatever the list says.
+    required: required.has(name) && property.default === undefined,
+    description: describe(property),
+  }));
+}
+
+function kindOf(property: JsonObject): Kind {
+  switch (property.type) {
+    case 'string':
+      return 'text';
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return (property.items as JsonObject | undefined)?.type === 'string' ? 'list' : 'json';
+    default:
+      return 'json';
+  }
+}
+
+function describe(property: JsonObject): string {
+  const description = typeof property.description === 'string' ? property.description : '';
+  const standard = property.default;
+  const shown =
+    standard === undefined || (Array.isArray(standard) && standard.length === 0) ? '' : String(standard);
+  return shown === '' ? description : `${description} (default ${shown})`.trim();
+}
+
+/** What is no number stays text, for the schema to refuse by its name. */
+export function readNumber(text: string): number | string {
+  const number = Number(text);
+  return text.trim() === '' || !Number.isFinite(number) ? text : number;
+}

@@ -1,0 +1,35 @@
+import { limits } from './limits.ts';
+
+/** Names are shown to other agents and in terminals: nothing a terminal obeys, nothing invisible. */
+export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** The product's own commits are signed with it. */
+const OWN_AGENT_ID = 'coxswain';
+
+/** Who acts under these has proven to be a person; nobody else may look like one. */
+const PERSON_PREFIX = 'person:';
+export const PERSON_TYPE = 'person';
+
+export function personId(name: string): string {
+  return `${PERSON_PREFIX}${name}`;
+}
+
+/** What keeps a text from being a name: the words after "expected". */
+export function nameProblem(value: unknown): string | undefined {
+  const chars_max = limits.agent_id_chars_max;
+  if (typeof value !== 'string') return 'text';
+  if (value.trim() === '' || value.length > chars_max) return `1 to ${chars_max} characters`;
+  return UNPRINTABLE.test(value) ? 'printable characters only' : undefined;
+}
+
+/** What keeps a sound name from being an agent's: it belongs to somebody else. */
+export function reservedProblem(field: string, name: string): string | undefined {
+  // However it is written: who reads "Person:bob" in a list does not look at the case.
+  const folded = name.normalize('NFKC').trim().toLowerCase();
+  if (field === 'agent_id' && folded === OWN_AGENT_ID) return 'another name than Coxswain’s own';
+  if (field === 'agent_id' && folded.startsWith(PERSON_PREFIX))
+    return 'another name: person: is for those who have proven to be one';
+  if (field === 'agent_type' && folded === PERSON_TYPE)
+    return 'another type: person is for those who have proven to be one';
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** 256 bits that nobody guesses. Never from a clock, a seed or a test's randomness. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A public name for a secret: short enough to type, long enough that two never meet. */
+export function newSecretName(): string {
+  return randomBytes(8).toString('hex').slice(0, 12);
+}
+
+/** What is kept of a secret. Salt and stretching are for passwords; nobody tries 2²⁵⁶ texts. */
+export function secretHash(secret: string): string {
+  return hash('sha256', secret, 'base64url');
+}
+
+/** How long it takes says nothing about where they differ. */
+export function sameSecretHash(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
