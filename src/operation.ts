@@ -66,6 +66,10 @@ export interface Operation<I extends object = object> {
   readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
   /** False: changes nothing, safe to repeat, no operation id. */
   readonly mutates: boolean;
+  /** Ends or takes away what others may count on: a client may want to ask its person first. */
+  readonly destructive?: true;
+  /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
+  readonly repeatable?: true;
   /** Needs no key over HTTP: whoever reaches the server may look. */
   readonly open?: true;
   /** Answered by this machine alone: the store is not opened for it and need not be up. */

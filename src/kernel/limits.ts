@@ -49,4 +49,11 @@ export const limits = {
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,
+
+  /** MCP over HTTP: clients that opened a session, and for how long one may neither ask nor listen. */
+  mcp_sessions_max: 4096,
+  mcp_session_idle_ms: 30 * 60 * 1000,
+  /** MCP over HTTP: clients without a session whose grants are remembered. */
+  mcp_callers_max: 4096,
+  prompt_argument_chars_max: 4096,
 } as const;

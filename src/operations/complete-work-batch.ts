@@ -15,6 +15,7 @@ export const completeWorkBatch: Operation<Input> = {
   summary: 'End several claimed tasks in one commit; each item has its own answer.',
   route: { method: 'POST', path: '/work/complete-batch' },
   mutates: true,
+  repeatable: true,
   standard: false,
   examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
   input: async () => (await import('./schemas/work.ts')).completeWorkBatch,

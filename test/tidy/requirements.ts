@@ -27,6 +27,10 @@ export const requirements: Readonly<Record<string, string>> = {
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
   'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
+  'MCP-1':
+    'every operation is an MCP tool under its name, over stdio and streamable HTTP, for 2025 and 2026 clients',
+  'MCP-2': 'MCP resources show locks, work, hand-offs and audit; subscriptions fire for what anybody commits',
+  'MCP-3': 'each MCP client is its own agent; no call can name another, no answer reaches another client',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-3': 'an unreachable store is said quickly, and service resumes by itself',
 };

@@ -1,5 +1,5 @@
-import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { operations } from '../../operations/index.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import { chooseTools } from '../mcp/toolset.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -10,12 +10,8 @@ export interface McpOptions extends CommonOptions {
 
 /** `cox mcp`: runs until the client goes away or the process is told to stop. Answers why it did not run. */
 export async function serveStdio(options: McpOptions, terminal: Terminal): Promise<Refusal | undefined> {
-  const set = options.tools ?? 'standard';
-  const tools = chooseTools(set);
-  if (tools.length === 0) {
-    const groups = [...new Set(operations.map(({ group }) => group))].join(',');
-    return refuse('invalid_input', `tools: expected standard, all or some of ${groups}`, { field: 'tools' });
-  }
+  const tools = chooseTools(options.tools);
+  if ('success' in tools) return tools;
   const identity = claimedIdentity(options, terminal.env);
   if (!identity.ok) return identity.refusal;
   const chosen = placeOf(options, terminal);
@@ -29,12 +25,4 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
     stopped.dispose();
   }
   return undefined;
-}
-
-function chooseTools(set: string) {
-  if (set === 'all') return operations;
-  if (set === 'standard') return operations.filter(({ standard }) => standard);
-  const groups = set.split(',').map((group) => group.trim());
-  const known = groups.every((group) => operations.some((operation) => operation.group === group));
-  return known ? operations.filter(({ group }) => groups.includes(group)) : [];
 }
