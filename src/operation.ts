@@ -75,6 +75,10 @@ export interface Operation<I extends object = object> {
   readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
   /** False: changes nothing, safe to repeat, no operation id. */
   readonly mutates: boolean;
+  /** Ends or takes away what others may count on: a client may want to ask its person first. */
+  readonly destructive?: true;
+  /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
+  readonly repeatable?: true;
   /** Needs no key over HTTP: whoever reaches the server may look. */
   readonly open?: true;
   /** Says itself that the agent is there or has gone; the loop does not say it again. */

@@ -76,4 +76,10 @@ export const limits = {
 
   keys_max: 1000,
   key_days_max: 3650,
+  /** MCP over HTTP: clients that opened a session, and for how long one may neither ask nor listen. */
+  mcp_sessions_max: 4096,
+  mcp_session_idle_ms: 30 * 60 * 1000,
+  /** MCP over HTTP: clients without a session whose grants are remembered. */
+  mcp_callers_max: 4096,
+  prompt_argument_chars_max: 4096,
 } as const;

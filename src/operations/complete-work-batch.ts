@@ -15,6 +15,7 @@ export const completeWorkBatch: Operation<Input> = {
   summary: 'End several claimed tasks in one commit; each item has its own answer.',
   route: { method: 'POST', path: '/work/complete-batch' },
   mutates: true,
+  repeatable: true,
   standard: false,
   examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
   sample: { items: [{ task_id: '0192a000-0000-7000-8000-000000000001', success: true }] },

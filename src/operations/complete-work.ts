@@ -19,6 +19,7 @@ export const completeWork: Operation<CompletionInput> = {
   summary: 'End a task you claimed, as done or failed. Tasks that waited for it become ready.',
   route: { method: 'POST', path: '/work/complete' },
   mutates: true,
+  repeatable: true,
   standard: true,
   positional: ['task_id'],
   examples: [

@@ -16,6 +16,7 @@ export const releaseLock: Operation<Input> = {
   summary: 'Release locks you hold, as soon as your change is done.',
   route: { method: 'POST', path: '/locks/release' },
   mutates: true,
+  repeatable: true,
   standard: true,
   positional: ['file_path'],
   several: 'file_paths',

@@ -15,6 +15,7 @@ export const renewWork: Operation<Input> = {
   summary: 'Keep a claimed task while you go on working on it.',
   route: { method: 'POST', path: '/work/renew' },
   mutates: true,
+  repeatable: true,
   standard: false,
   positional: ['task_id'],
   examples: ['cox work renew 01926f… --lease-minutes 30'],

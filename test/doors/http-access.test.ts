@@ -14,8 +14,8 @@ import { exchange, scratch } from './support.ts';
 const OPEN = ['/health', '/locks/status/{path}', '/openapi.json', '/docs', '/docs/{file}'];
 
 const mcp = {
-  handle: (_request: unknown, response: { end(text: string): void }) => response.end('{}'),
-  stop: () => {},
+  handle: async (_request: unknown, response: { end(text: string): void }) => response.end('{}'),
+  stop: async () => {},
 };
 
 const concrete = (path: string) => path.replace('{path}', 'src/a.ts').replace('{file}', 'start.js');
@@ -61,7 +61,7 @@ test('[HTTP-6] [HTTP-2] [HTTP-3] every route and method without a key, with a wr
   const asBob = { ...withKey(ALICE), 'x-agent-id': 'bob' };
   assert.deepEqual(
     await outcomes(asBob),
-    expected((path) => (isOperation(path) ? 403 : 200)),
+    expected((path) => (isOperation(path) || path === '/mcp' ? 403 : 200)),
   );
   const administers = (path: string) =>
     operations.some(({ route, administers }) => administers && route.path === path);

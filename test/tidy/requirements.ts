@@ -55,6 +55,10 @@ export const requirements: Readonly<Record<string, string>> = {
   'HTTP-4': 'the API is configured by options or the environment, and made by createCoordinationApi()',
   'HTTP-5': 'bad input is answered 422 with the field and the reason',
   'HTTP-6': 'nothing but health, lock and port status and the API’s description is there without a key',
+  'MCP-1':
+    'every operation is an MCP tool under its name, over stdio and streamable HTTP, for 2025 and 2026 clients',
+  'MCP-2': 'MCP resources show locks, work, hand-offs and audit; subscriptions fire for what anybody commits',
+  'MCP-3': 'each MCP client is its own agent; no call can name another, no answer reaches another client',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',

@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Authority } from '../../operation.ts';
 import { invalid } from '../answer.ts';
-import { checkIdentity } from '../identity.ts';
+import { type Checked, checkIdentity } from '../identity.ts';
 import type { Identity, Principal } from './authenticate.ts';
 
 const CONNECTIONS_MAX = 1000;
@@ -29,7 +29,7 @@ export class Connections {
 
   constructor(coxswain: Coxswain) {
     this.#coxswain = coxswain;
-    this.anonymous = coxswain.connect(ANONYMOUS, 'agent');
+    this.anonymous = coxswain.connect(ANONYMOUS, 'agent', { shows: 'never' });
   }
 
   /**
@@ -93,6 +93,24 @@ export class Connections {
     }
     return connection;
   }
+}
+
+/** Who is behind a request whose body is none of ours: from the headers, held against what the credential proves. */
+export function identify(headers: IncomingHttpHeaders, principal: Principal): Checked {
+  const bound = principal.actor;
+  const spoofed = bound === undefined ? undefined : refuseOthers(bound, {}, headers);
+  if (spoofed !== undefined) return { ok: false, refusal: spoofed };
+  const said = Object.fromEntries(FIELDS.map((field) => [field, headers[HEADERS[field]]]));
+  const checked = checkIdentity(principal.authority === 'person' ? { session_id: said.session_id } : said);
+  return checked.ok ? { ok: true, identity: { ...checked.identity, ...defined(bound) } } : checked;
+}
+
+function defined({ agent_id, agent_type, session_id }: Partial<Identity> = {}): Partial<Actor> {
+  return {
+    ...(agent_id === undefined ? {} : { agent_id }),
+    ...(agent_type === undefined ? {} : { agent_type }),
+    ...(session_id === undefined ? {} : { session_id }),
+  };
 }
 
 /** A key that is bound to an agent is no good for another one, wherever the request names it. */

@@ -4,9 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { anyKeyOpens, everyKey } from '../../domain/keys/change-keys.ts';
 import { type Coxswain, type OpenOptions, open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { resolveSessionToken } from '../../session-token.ts';
+import { createMcpEndpoint } from '../mcp/http.ts';
 import { type GivenConfig, readApiConfig } from './config.ts';
 import { isLoopback } from './hosts.ts';
 import { type Api, type ApiOptions, createApi } from './server.ts';
+
+/** A thousand agents may come at once. */
+const BACKLOG = 2048;
 
 export interface CoordinationApiOptions extends GivenConfig, OpenOptions, Omit<ApiOptions, 'config'> {
   /** An open one is used and stays open; otherwise one is opened, and closed by `stop`. */
@@ -44,7 +49,13 @@ export async function createCoordinationApi(options: CoordinationApiOptions = {}
   if (!read.ok) throw new ConfigurationError(read.refusal);
   const { config } = read;
   const coxswain = options.coxswain ?? (await open({ ...options, sits: options.sits ?? true }));
-  const api = await createApi(coxswain, { ...options, config });
+  const { store, project } = coxswain;
+  const api = await createApi(coxswain, {
+    resolveSessionToken: (token) => resolveSessionToken(store, project, token),
+    mcp: createMcpEndpoint({ coxswain }),
+    ...options,
+    config,
+  });
   const hasKeys = async () => {
     if (config.keys.length > 0) return true;
     const { loaded, now_ms } = await coxswain.store.find(coxswain.project, everyKey);
@@ -58,7 +69,7 @@ export async function createCoordinationApi(options: CoordinationApiOptions = {}
     hasKeys,
     async listen() {
       if (!isLoopback(config.host) && !(await hasKeys())) throw new ConfigurationError(noKeyYet(config.host));
-      api.server.listen({ port: config.port, host: config.host });
+      api.server.listen({ port: config.port, host: config.host, backlog: BACKLOG });
       await once(api.server, 'listening');
       const { port } = api.server.address() as AddressInfo;
       return urlOf(config.host, port);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Coxswain } from '../../index.ts';
 import { refusalOf } from '../answer.ts';
 import { LogFeed } from '../feed.ts';
+import type { McpEndpoint } from '../mcp/http.ts';
 import { nearest } from '../nearest.ts';
 import {
   Authenticator,
@@ -11,7 +12,7 @@ import {
   type ResolveSessionToken,
 } from './authenticate.ts';
 import { type ApiConfig, readApiConfig } from './config.ts';
-import { Connections } from './connections.ts';
+import { Connections, identify } from './connections.ts';
 import { Docs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
@@ -28,12 +29,6 @@ const REQUEST_MS_MAX = 20_000;
 const IDLE_MS_MAX = 65_000;
 const DRAIN_MS_MAX = 5_000;
 const CONNECTIONS_MAX = 5_000;
-
-/** MCP over HTTP, mounted at /mcp behind the keys. */
-export interface McpEndpoint {
-  handle(request: IncomingMessage, response: ServerResponse, principal: Principal): Promise<void> | void;
-  stop(): Promise<void> | void;
-}
 
 export interface ApiOptions {
   /** Default: this machine only, and no key but those in the store. */
@@ -170,13 +165,21 @@ class ApiHandler {
         path: '/mcp',
         methods: ['POST', 'GET', 'DELETE'],
         key: 'required',
-        handle: (exchange, principal) => {
-          const { request, response } = exchange;
-          response.once('finish', () => exchange.observe(response.statusCode));
-          return principal && mcp.handle(request, response, principal);
-        },
+        handle: (exchange, principal) => this.#converse(mcp, exchange, principal),
       });
     return routes;
+  }
+
+  async #converse(mcp: McpEndpoint, exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    if (principal === undefined) throw new Error('nobody speaks MCP without a key');
+    const { request, response, headers } = exchange;
+    const who = identify(headers, principal);
+    if (!who.ok) return exchange.answer(who.refusal);
+    response.once('finish', () => exchange.observe(response.statusCode));
+    response.setHeader('cache-control', 'no-store');
+    response.setHeader('x-content-type-options', 'nosniff');
+    const { authority, credential } = principal;
+    await mcp.handle(request, response, { actor: who.identity, authority, credential });
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {

@@ -1,108 +1,119 @@
 import {
   CLIENT_INFO_META_KEY,
   type Implementation,
-  ProtocolError,
-  ProtocolErrorCode,
+  ResourceNotFoundError,
   Server,
   type ServerContext,
-  type Tool,
 } from '@modelcontextprotocol/server';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { refuse } from '../../kernel/refusal.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
-import { verdictOf } from '../answer.ts';
-import { refuseDepth } from '../depth.ts';
-import { nearest } from '../nearest.ts';
-
-export interface OfferedTool {
-  readonly operation: AnyOperation;
-  readonly tool: Tool;
-}
+import { callTool, type Perform, unknownTool } from './call.ts';
+import { getPrompt, type OfferedPrompt, prompts } from './prompts.ts';
+import { type OfferedResource, offerResources, toContents } from './resources.ts';
+import { type OfferedTool, offerTools } from './tools.ts';
+import type { Listening, Updates } from './updates.ts';
 
 const INSTRUCTIONS =
   'Coxswain coordinates several agents on one codebase. Lock a file before you change it and release it afterwards; ' +
-  'take work with get_work and end it with complete_work. An answer with success:false says why and what to do next.';
+  'take work with get_work and end it with complete_work. An answer with success:false says why and what to do next. ' +
+  'Every tool that changes something also takes operation_id, any unique text: a call repeated with the same one returns the first answer instead of doing it twice.';
 
-/** The declarations as tools. The list costs every agent context, so it says nothing twice. */
-export async function offerTools(operations: readonly AnyOperation[]): Promise<OfferedTool[]> {
-  return await Promise.all(
-    operations.map(async (operation) => {
-      const { $schema: _, ...schema } = tersely((await operation.input()).json) as JsonObject;
-      const annotations = operation.mutates
-        ? { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
-        : { readOnlyHint: true, openWorldHint: false };
-      const inputSchema = schema as Tool['inputSchema'];
-      return {
-        operation,
-        tool: { name: operation.name, description: operation.summary, inputSchema, annotations },
-      };
-    }),
-  );
+/** Read once: over HTTP a server is made for every request. */
+const ABOUT = { name: 'coxswain', title: 'Coxswain', version: version() };
+
+/** What a server shows. The same for all clients that want the same tools. */
+export interface Catalogue {
+  readonly tools: readonly OfferedTool[];
+  readonly resources: readonly OfferedResource[];
+  readonly prompts: readonly OfferedPrompt[];
 }
 
-/** A format says what its pattern of three hundred characters spells out; validation is done here either way. */
-function tersely(schema: Json): Json {
-  if (schema === null || typeof schema !== 'object') return schema;
-  if (Array.isArray(schema)) return schema.map(tersely);
-  const entries = Object.entries(schema).filter(
-    ([name, value]) => value !== undefined && !(name === 'pattern' && typeof schema.format === 'string'),
-  );
-  return Object.fromEntries(entries.map(([name, value]) => [name, tersely(value as Json)]));
+export async function catalogueOf(tools: readonly AnyOperation[]): Promise<Catalogue> {
+  return { tools: await offerTools(tools), resources: offerResources(), prompts };
 }
 
-export type Perform = (
-  operation: AnyOperation,
-  input: unknown,
-  clientName: string | undefined,
-  /** Aborted when the client cancels the call or goes away. */
-  signal: AbortSignal,
-) => Promise<JsonObject>;
+/** The one client at the other end. */
+export interface Peer {
+  readonly perform: Perform;
+  readonly updates: Updates;
+}
 
 /** The low-level server: our declarations already carry a JSON schema, and validation is the coordinator's. */
-export function createMcpServer(offered: readonly OfferedTool[], perform: Perform): Server {
-  const server = new Server(
-    { name: 'coxswain', title: 'Coxswain', version: version() },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+export function createMcpServer(catalogue: Catalogue, peer: Peer): Server {
+  const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {} };
+  const server = new Server(ABOUT, { capabilities, instructions: INSTRUCTIONS });
+  serveTools(server, catalogue, peer);
+  serveResources(server, catalogue, peer);
+  serveSubscriptions(server, catalogue, peer.updates);
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: catalogue.prompts.map(({ prompt }) => prompt),
+  }));
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    getPrompt(catalogue.prompts, params.name, params.arguments ?? {}),
   );
-  const byName = new Map(offered.map(({ operation }) => [operation.name, operation]));
-  server.setRequestHandler('tools/list', () => ({ tools: offered.map(({ tool }) => tool) }));
+  return server;
+}
+
+function serveTools(server: Server, { tools }: Catalogue, { perform }: Peer): void {
+  const byName = new Map(tools.map(({ operation }) => [operation.name, operation]));
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => tool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const operation = byName.get(params.name);
     if (operation === undefined) throw unknownTool(params.name, [...byName.keys()]);
     const input = params.arguments ?? {};
-    const { signal } = context.mcpReq;
-    const answer =
-      refuseDepth(input) ?? (await perform(operation, input, clientName(server, context), signal));
-    return toResult(answer);
+    return await callTool(operation, input, context, (options) =>
+      perform(operation, input, clientName(server, context), options),
+    );
   });
-  return server;
 }
 
-/**
- * "No" is a result like any other: the agent is to read it and go on. An error is what the agent did wrong or what
- * kept us from answering, so that clients which count or retry errors do so for those only.
- */
-function toResult(answer: JsonObject) {
-  const verdict = verdictOf(answer);
-  const isError = verdict !== 'done' && verdict !== 'refused';
-  // Parsed again it is plain data without undefined fields: what the schema of the protocol wants to see.
-  const text = JSON.stringify(answer);
-  return {
-    content: [{ type: 'text' as const, text }],
-    structuredContent: JSON.parse(text) as Record<string, unknown>,
-    ...(isError ? { isError } : {}),
+/** Reading is the operation itself, asked through the same door: checked, authorised and audited like any other. */
+function serveResources(server: Server, { resources }: Catalogue, { perform }: Peer): void {
+  server.setRequestHandler('resources/list', () => ({
+    resources: resources.map(({ resource }) => resource),
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params }, context) => {
+    const found = findResource(resources, params.uri);
+    const options = { signal: context.mcpReq.signal };
+    const answer = await perform(found.operation, found.input, clientName(server, context), options);
+    return toContents(params.uri, answer);
+  });
+}
+
+/** For revisions before 2026-07-28; since then a client opens a stream of what it wants to hear of, and the SDK sorts that out. */
+function serveSubscriptions(server: Server, { resources }: Catalogue, updates: Updates): void {
+  const subscribed = new Set<string>();
+  let listening: Listening | undefined;
+  const leave = (uri: string) => {
+    subscribed.delete(uri);
+    if (subscribed.size > 0) return;
+    listening?.end();
+    listening = undefined;
+  };
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    findResource(resources, uri);
+    subscribed.add(uri);
+    listening ??= updates.listen((changed) => {
+      // A client that can't be told is about to be gone; its server closes then.
+      if (subscribed.has(changed)) server.sendResourceUpdated({ uri: changed }).catch(() => {});
+    });
+    await listening.ready;
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    leave(uri);
+    return {};
+  });
+  server.onclose = () => {
+    for (const uri of [...subscribed]) leave(uri);
   };
 }
 
-function unknownTool(name: string, known: readonly string[]): ProtocolError {
-  const [near] = nearest(name, known);
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  const refusal = refuse(
-    'unknown_operation',
-    `There is no tool ${JSON.stringify(name.slice(0, 100))} here.${hint}`,
-  );
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, refusal.message, refusal);
+function findResource(resources: readonly OfferedResource[], uri: string): OfferedResource {
+  const found = resources.find(({ resource }) => resource.uri === uri);
+  if (found === undefined) throw new ResourceNotFoundError(uri);
+  return found;
 }
 
 /** Since revision 2026-07-28 each request names its client; before, only the handshake did. */

@@ -1,20 +1,26 @@
 import { PassThrough } from 'node:stream';
+import { type JSONRPCMessage, type Server, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Connection } from '../../coordinator.ts';
+import type { CallOptions, Connection } from '../../coordinator.ts';
 import { type Coxswain, open } from '../../index.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { limits } from '../../kernel/limits.ts';
-import { reservedProblem } from '../../kernel/names.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
+import { endSession } from '../../operations/sessions.ts';
 import { refusalOf } from '../answer.ts';
-import { createMcpServer, offerTools } from './server.ts';
+import { tend } from '../tending.ts';
+import { untilEither } from './call.ts';
+import { typeOf } from './callers.ts';
+import { type Catalogue, catalogueOf, createMcpServer } from './server.ts';
+import { type Listening, Updates } from './updates.ts';
 
 export interface McpService {
   readonly tools: readonly AnyOperation[];
   /** What was configured; the rest is made up, differently for every process. */
   readonly identity: Partial<Actor>;
+  readonly capabilities?: readonly string[] | undefined;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
   readonly stop: Promise<void>;
   log(text: string): void;
@@ -25,14 +31,18 @@ const LEAVE_MS_MAX = 1_000;
 
 /** MCP over this process's stdin and stdout, for the one client at the other end. */
 export async function serveMcp(service: McpService): Promise<void> {
-  const client = new McpClient(service);
-  const offered = await offerTools(service.tools);
+  const catalogue = await catalogueOf(service.tools);
+  const client = new McpClient(service, catalogue);
   const input = new PassThrough();
   const transport = new StdioServerTransport(input);
-  serveStdio(() => createMcpServer(offered, (...call) => client.perform(...call)), {
-    transport,
-    onerror: (error) => service.log(error.message),
-  });
+  let server: Server | undefined;
+  serveStdio(
+    () => {
+      server = createMcpServer(catalogue, client);
+      return server;
+    },
+    { transport, onerror: (error) => service.log(error.message) },
+  );
   const closed = new Promise<void>((resolve) => {
     const inner = transport.onclose;
     transport.onclose = () => {
@@ -41,6 +51,7 @@ export async function serveMcp(service: McpService): Promise<void> {
     };
   });
   const answered = watchAnswers(transport);
+  watchListens(transport, client.updates, (uri) => void server?.sendResourceUpdated({ uri }).catch(() => {}));
   process.stdin.pipe(input, { end: false });
   // Opened ahead, so that the first call need not wait; a store that is not there yet is tried again by each call.
   client.open().catch((error: unknown) => service.log(refusalOf(error).message));
@@ -65,7 +76,8 @@ function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Pr
   let idle = () => {};
   const receive = transport.onmessage;
   transport.onmessage = (message) => {
-    if ('id' in message && 'method' in message) open.add(message.id);
+    // A listener is answered when the connection ends.
+    if ('id' in message && 'method' in message && message.method !== LISTEN) open.add(message.id);
     if ('method' in message && message.method === 'notifications/cancelled')
       open.delete(message.params?.requestId);
     receive?.(message);
@@ -90,23 +102,69 @@ function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Pr
     });
 }
 
+const LISTEN = 'subscriptions/listen';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/**
+ * Since revision 2026-07-28 the SDK itself answers a client that wants to listen, and passes on what it asked for; this sees
+ * whether there is such a client. The log is followed before it learns that it may count on being told.
+ */
+function watchListens(transport: StdioServerTransport, updates: Updates, tell: (uri: string) => void): void {
+  const listeners = new Set<unknown>();
+  let listening: Listening | undefined;
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    const listener = acknowledgedListener(message);
+    if (listener !== undefined) {
+      listeners.add(listener);
+      listening ??= updates.listen(tell);
+      await listening.ready;
+    }
+    await send(message);
+  };
+  const receive = transport.onmessage;
+  transport.onmessage = (message) => {
+    if ('method' in message && message.method === 'notifications/cancelled')
+      listeners.delete(message.params?.requestId);
+    if (listeners.size === 0) {
+      listening?.end();
+      listening = undefined;
+    }
+    receive?.(message);
+  };
+}
+
+function acknowledgedListener(message: JSONRPCMessage): unknown {
+  if (!('method' in message) || message.method !== ACKNOWLEDGED) return undefined;
+  const { notifications, _meta } = (message.params ?? {}) as {
+    notifications?: { resourceSubscriptions?: string[] };
+    _meta?: Record<string, unknown>;
+  };
+  return notifications?.resourceSubscriptions === undefined ? undefined : _meta?.[SUBSCRIPTION_ID_META_KEY];
+}
+
 /** One client, one identity, one connection; the store behind it may come later. */
 class McpClient {
+  readonly updates: Updates;
   readonly #service: McpService;
   readonly #underWay = new Set<Promise<JsonObject>>();
   readonly #leaving = new AbortController();
   #opening: Promise<Coxswain> | undefined;
   #opened = false;
+  #tending: { stop(): void } | undefined;
   #connection: Connection | undefined;
 
-  constructor(service: McpService) {
+  constructor(service: McpService, { resources }: Catalogue) {
     this.#service = service;
+    const changing = resources.map(({ resource, changedBy }) => ({ uri: resource.uri, changedBy }));
+    this.updates = new Updates(changing, () => this.open(), systemClock);
   }
 
   open(): Promise<Coxswain> {
     this.#opening ??= open({ ...this.#service.place, sits: true }).then(
       (coxswain) => {
         this.#opened = true;
+        this.#tending = tend(coxswain, () => (this.#connection === undefined ? [] : [this.#connection]));
         return coxswain;
       },
       (error: unknown) => {
@@ -117,22 +175,21 @@ class McpClient {
     return this.#opening;
   }
 
-  async perform(
+  readonly perform = async (
     operation: AnyOperation,
     input: unknown,
     clientName: string | undefined,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
+    options: CallOptions,
+  ): Promise<JsonObject> => {
     try {
       const connection = await this.#connectionFor(operation, clientName);
-      const wanted = operation.waits === undefined ? signal : AbortSignal.any([signal, this.#leaving.signal]);
-      const answer = connection.perform(operation, input, { signal: wanted });
+      const answer = connection.perform(operation, input, untilEither(operation, options, this.#leaving));
       this.#underWay.add(answer);
       return await answer.finally(() => this.#underWay.delete(answer));
     } catch (error) {
       return refusalOf(error);
     }
-  }
+  };
 
   async #connectionFor(operation: AnyOperation, clientName: string | undefined): Promise<Connection> {
     // What this machine answers alone waits for no store. Who asked does not matter then: no row will say it.
@@ -144,13 +201,9 @@ class McpClient {
 
   #connect(coxswain: Coxswain, clientName: string | undefined): Connection {
     // Two first calls at once wait for the same store; the second finds the connection of the first.
-    const name = clientName
-      ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
-      .trim()
-      .slice(0, limits.agent_id_chars_max);
-    // A client may call itself anything, but not what is reserved for others.
-    const agent_type = name && reservedProblem('agent_type', name) === undefined ? name : 'mcp';
-    return this.#connection ?? coxswain.connect({ agent_type, ...this.#service.identity });
+    const { identity, capabilities } = this.#service;
+    const actor = { agent_type: typeOf(clientName), ...identity };
+    return this.#connection ?? coxswain.connect(actor, 'operator', { capabilities });
   }
 
   /** Nobody waits any longer. */
@@ -160,12 +213,21 @@ class McpClient {
 
   async close(): Promise<void> {
     this.leave();
+    this.updates.stop();
+    this.#tending?.stop();
     const coxswain = await this.#opening?.catch(() => undefined);
     // Who was waiting for a lock gives up its place in line first.
     const late = new AbortController();
     const ended = Promise.allSettled(this.#underWay);
-    await Promise.race([ended, coxswain?.clock.sleep(LEAVE_MS_MAX, late.signal).catch(() => {})]);
+    const giveUp = coxswain?.clock.sleep(LEAVE_MS_MAX, late.signal).catch(() => {});
+    await Promise.race([ended.then(() => this.#sayGoodbye()), giveUp]);
     late.abort();
     await coxswain?.close();
+  }
+
+  /** An identity that was made up for this connection ends with it: nobody could ever give back what it holds. */
+  async #sayGoodbye(): Promise<void> {
+    const { agent_id, session_id } = this.#service.identity;
+    if (agent_id === undefined && session_id === undefined) await this.#connection?.perform(endSession, {});
   }
 }

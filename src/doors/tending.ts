@@ -1,8 +1,8 @@
-import { type Connection, HOUSEKEEPER } from './coordinator.ts';
-import { silentSince, stillFreeing } from './domain/sessions/session.ts';
-import type { Coxswain } from './index.ts';
-import { limits } from './kernel/limits.ts';
-import { cleanupDeadAgents } from './operations/sessions.ts';
+import { type Connection, HOUSEKEEPER } from '../coordinator.ts';
+import { silentSince, stillFreeing } from '../domain/sessions/session.ts';
+import type { Coxswain } from '../index.ts';
+import { limits } from '../kernel/limits.ts';
+import { cleanupDeadAgents } from '../operations/sessions.ts';
 
 const ROUND_MS = 60_000;
 
