@@ -18,7 +18,7 @@ const mcp = {
   stop: async () => {},
 };
 
-const concrete = (path: string) => path.replace('{path}', 'src/a.ts').replace('{file}', 'start.js');
+const concrete = (path: string) => path.replace('{path}', 'src/a.ts').replace('{file}', 'page.js');
 
 async function askAs(door: ApiDoor, path: string, method: string, headers: Record<string, string>) {
   const name = operations.find(({ route }) => route.path === path)?.name;

@@ -22,7 +22,7 @@ export interface Message {
   acknowledged_at_ms?: number | undefined;
 }
 
-const MESSAGE = 'message';
+export const MESSAGE = 'message';
 
 /** Names hold no line breaks: no name is the beginning of another one's key. */
 const unread = (agent_id: string) => `unread/${agent_id}\n`;

@@ -1,4 +1,5 @@
 import { API_KEY } from '../../domain/keys/key.ts';
+import { MESSAGE } from '../../domain/mail/message.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
@@ -15,7 +16,7 @@ export interface View {
 }
 
 /** Kinds that are no agent's business. */
-const PRIVATE_KINDS: ReadonlySet<string> = new Set([API_KEY]);
+const PRIVATE_KINDS: ReadonlySet<string> = new Set([API_KEY, MESSAGE]);
 
 /** Rows as server-sent events: one for each commit, so that whoever resumes after it has missed nothing of it. */
 export function eventText(rows: Rows, view: View): string {

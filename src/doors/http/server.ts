@@ -13,7 +13,7 @@ import {
 } from './authenticate.ts';
 import { type ApiConfig, readApiConfig } from './config.ts';
 import { Connections, identify } from './connections.ts';
-import { Docs } from './docs.ts';
+import { answerDocs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
 import { Hosts } from './hosts.ts';
@@ -144,7 +144,6 @@ class ApiHandler {
   #declareRoutes(prepared: readonly Prepared[]): Route[] {
     const connections = new Connections(this.#coxswain);
     const description = JSON.stringify(describeApi(prepared));
-    const docs = new Docs();
     const { mcp } = this.#options;
     const routes: Route[] = [
       ...prepared.map((each) => operationRoute(each, connections)),
@@ -157,8 +156,8 @@ class ApiHandler {
         key: 'none',
         handle: (exchange) => exchange.sendText(200, 'application/json', description),
       },
-      { path: '/docs', methods: GET, key: 'none', handle: (exchange) => docs.answer(exchange) },
-      { path: '/docs/{file}', methods: GET, key: 'none', handle: (exchange) => docs.answer(exchange) },
+      { path: '/docs', methods: GET, key: 'none', handle: answerDocs },
+      { path: '/docs/{file}', methods: GET, key: 'none', handle: answerDocs },
     ];
     if (mcp !== undefined)
       routes.push({
