@@ -10,6 +10,7 @@ import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
+import { rowsSince, search } from './ledger/trail/search.ts';
 import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
 import { summarise } from './summarise.ts';
 import { type Hints, storeHints } from './waiting.ts';
@@ -151,6 +152,8 @@ export class Connection {
       consider: (decision) => this.#consider(decision),
       waiting: (why) => options.onWaiting?.(why),
       find: (needs) => store.find(project, needs),
+      search: (query) => search(store.trail, project, query),
+      rowsSince: (since_ms, rows_max) => rowsSince(store, project, since_ms, rows_max),
       chore: (name, decision) => this.#chore(name, decision),
     };
   }

@@ -9,6 +9,7 @@ import { refuse } from './kernel/refusal.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
+import { keepSealing } from './ledger/trail/sealing.ts';
 import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
 import { openStore } from './stores/open.ts';
@@ -61,6 +62,9 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const sits = options.sits === true && process.env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
   const context: CoordinatorContext = { store, clock, ids, workspace, project };
+  const closing = new AbortController();
+  // Whoever lives long seals the log for all; a short command would not get to it.
+  const sealing = options.sits === true ? keepSealing(store, project, clock, closing.signal) : undefined;
   return {
     store,
     store_url,
@@ -76,7 +80,11 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
       };
       return new Connection(context, actor, authority);
     },
-    close: () => store.close(),
+    async close() {
+      closing.abort();
+      await sealing;
+      await store.close();
+    },
   };
 }
 

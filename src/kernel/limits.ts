@@ -49,4 +49,9 @@ export const limits = {
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,
+
+  audit_rows_per_page: 200,
+  audit_retention_days_default: 90,
+  /** Twice as long as operation ids are remembered: a row they lead to is never removed. */
+  audit_retention_ms_min: 2 * 24 * 3600 * 1000,
 } as const;

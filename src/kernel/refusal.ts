@@ -20,6 +20,7 @@ const catalogue = {
   path_unreadable: ['error', 'Make the folder readable for this user, or give another path.'],
   logical_key_invalid: ['error', 'Logical keys look like api:users or db:schema; see the message.'],
   operation_id_reused: ['error', 'Use a new operation_id for a different request.'],
+  forbidden: ['error', 'Ask whoever runs this; an agent’s key does not do it.'],
   too_large: ['error', 'Make the request smaller; large contents belong in a file or a commit.'],
   // locks
   blocked: [

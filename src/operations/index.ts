@@ -4,8 +4,10 @@ import { cancelWork, reprioritiseWork, retryWork } from './change-work.ts';
 import { checkLocks } from './check-locks.ts';
 import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
+import { getStats } from './get-stats.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
+import { queryAudit } from './query-audit.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
 import { listWork, showWork } from './show-work.ts';
@@ -29,6 +31,8 @@ export const operations: readonly AnyOperation[] = [
   submitWorkBatch,
   getWorkBatch,
   completeWorkBatch,
+  queryAudit,
+  getStats,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

@@ -21,6 +21,8 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   submit_work_batch: { tasks: [{ task_type: 't', task_description: 'd' }] },
   get_work_batch: {},
   complete_work_batch: { items: [{ task_id, success: true }] },
+  query_audit: {},
+  get_stats: {},
 };
 
 export interface Hostile {

@@ -26,6 +26,8 @@ test('names: operations, routes and commands', () => {
       'submit_work_batch POST /work/submit-batch cox work submit-batch',
       'get_work_batch POST /work/claim-batch cox work get-batch',
       'complete_work_batch POST /work/complete-batch cox work complete-batch',
+      'query_audit GET /audit cox audit query',
+      'get_stats GET /stats cox audit stats',
     ],
   );
 });
@@ -57,6 +59,8 @@ test('names: fields of every input', async () => {
     submit_work_batch: 'tasks operation_id?',
     get_work_batch: 'task_types? lease_minutes? count? wait_seconds? operation_id?',
     complete_work_batch: 'items operation_id?',
+    query_audit: 'agent_id? operation? since? until? result? limit? cursor?',
+    get_stats: 'since?',
   });
 });
 
@@ -73,6 +77,7 @@ const CODES: Record<RefusalCode, string> = {
   path_unreadable: 'error 2 422',
   logical_key_invalid: 'error 2 422',
   operation_id_reused: 'error 1 200',
+  forbidden: 'error 1 200',
   too_large: 'error 2 422',
   blocked: 'action 1 200',
   not_held: 'error 1 200',

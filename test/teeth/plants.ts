@@ -1,3 +1,5 @@
+import { auditPlants } from './audit-plants.ts';
+
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
 export interface Plant {
   readonly name: string;
@@ -370,8 +372,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: rows of the log can be deleted',
     file: 'src/stores/sqlite/schema.ts',
-    from: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log',
-    to: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON links',
+    from: 'WHEN NOT coalesce((SELECT last >= OLD.position FROM gaps',
+    to: 'WHEN NOT coalesce((SELECT 1 FROM gaps), 1) AND NOT coalesce((SELECT last >= OLD.position FROM gaps',
     tests: ['test/stores/sqlite.test.ts'],
   },
   {
@@ -415,6 +417,7 @@ const postgres: Plant[] = [
 ];
 
 export const plants: readonly Plant[] = [
+  ...auditPlants,
   ...lease,
   ...areas,
   ...queue,

@@ -25,8 +25,14 @@ export const requirements: Readonly<Record<string, string>> = {
   'QUEUE-9':
     'failure of a task decides for its dependents by policy: block, skip or run; a fan-out survives any crash',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
-  'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
+  'AUD-3': 'the audit trail is searched by agent, operation, time and result, page by page',
+  'AUD-4':
+    'the audit trail is append-only; on SQLite a change is detected; retention (90 days) is the one way out',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
+  'AUD-6':
+    'a changed, missing, moved or added row of the sealed part is found and named; the unsealed end is stated',
+  'AUD-7': 'retention removes audit rows only; what happened goes to an archive that replay still reads',
+  'METRIC-1': 'the nine success metrics with their targets are computed from the log',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-3': 'an unreachable store is said quickly, and service resumes by itself',
 };

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
+import { declareAudit } from './audit-commands.ts';
 import { cliIdentity, conclude, declareCommon, mergedOptions, type Result, withStore } from './common.ts';
 import { declareFields, type Field, fieldsOf, readFields } from './flags.ts';
 import { declareServices } from './services.ts';
@@ -35,6 +36,7 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareCommon(program, 'identity');
   declareOperations(program, terminal, result);
   declareServices(program, terminal, result);
+  declareAudit(program, terminal, result);
   return program;
 }
 

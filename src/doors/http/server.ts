@@ -108,7 +108,9 @@ class ApiHandler {
     const path = query === -1 ? url : url.slice(0, query);
     const route = this.#routes.get(path);
     if (route === undefined) return await this.#look(request, response, path);
-    if (request.method !== route.operation.route.method)
+    // What only reads can be asked with a body too.
+    const asked = !route.operation.mutates && request.method === 'POST' ? 'GET' : request.method;
+    if (asked !== route.operation.route.method && request.method !== route.operation.route.method)
       return await this.#wrongMethod(request, response, route.operation.route.method);
     if (!isJson(request.headers['content-type']))
       return await this.#turnAway(request, response, 415, 'unsupported_media_type', 'Send application/json.');
