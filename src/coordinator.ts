@@ -10,6 +10,7 @@ import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
+import { rowsSince, search } from './ledger/trail/search.ts';
 import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
 import type { Ports } from './ports/ports.ts';
 import type { Presence, Showing } from './presence.ts';
@@ -214,6 +215,8 @@ export class Connection {
         return ports;
       },
       find: (needs) => store.find(project, needs),
+      search: (query) => search(store.trail, project, query),
+      rowsSince: (since_ms, rows_max) => rowsSince(store, project, since_ms, rows_max),
       chore: (name, decision) => this.#chore(name, decision),
     };
   }

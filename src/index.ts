@@ -10,6 +10,7 @@ import { refuse } from './kernel/refusal.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
+import { keepSealing } from './ledger/trail/sealing.ts';
 import type { Authority } from './operation.ts';
 import { operationsByName } from './operations/index.ts';
 import { createPorts } from './ports/ports.ts';
@@ -35,7 +36,8 @@ export interface OpenOptions {
    * `COX_SEAT=off` says no for all.
    */
   readonly sits?: boolean | undefined;
-  readonly presence?: PresenceSettings | undefined;
+  /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
+  readonly presence?: PresenceSettings | 'off' | undefined;
 }
 
 export interface ConnectOptions extends OpenOptions {
@@ -73,10 +75,24 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
   const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
-  const presence = new Presence(clock, { ...presenceSettings(env), ...options.presence });
+  const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
+  const settings = wanted === 'off' ? {} : wanted;
+  const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
   const teams = new TeamReader(workspace, clock, env);
   const ports = createPorts(env, clock);
-  const context: CoordinatorContext = { store, clock, ids, workspace, project, presence, teams, ports };
+  const context: CoordinatorContext = {
+    store,
+    clock,
+    ids,
+    workspace,
+    project,
+    presence: wanted === 'off' ? undefined : presence,
+    teams,
+    ports,
+  };
+  const closing = new AbortController();
+  // Whoever lives long seals the log for all; a short command would not get to it.
+  const sealing = options.sits === true ? keepSealing(store, project, clock, closing.signal) : undefined;
   return {
     store,
     store_url,
@@ -99,7 +115,11 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
       }
       return new Connection(context, actor, authority, showing);
     },
-    close: () => store.close(),
+    async close() {
+      closing.abort();
+      await sealing;
+      await store.close();
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import type { Refusal } from './kernel/refusal.ts';
 import type { Decision, Loaded, Needs, Taking } from './ledger/decision.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Outcome } from './ledger/store.ts';
+import type { AuditPage, AuditQuery, Window } from './ledger/trail/search.ts';
 import type { Team } from './policy/team.ts';
 import type { Ports } from './ports/ports.ts';
 import type { Presence } from './presence.ts';
@@ -51,6 +52,10 @@ export interface Step {
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
   /** This machine's port blocks; they are in no store. */
   ports(): Ports;
+  /** Rows of the log, newest first. Who may see which is the operation's business. */
+  search(query: AuditQuery): Promise<AuditPage>;
+  /** The rows of the log since a moment, in order, the newest of them if there are more than `rows_max`. */
+  rowsSince(since_ms: number, rows_max: number): Promise<Window>;
   /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }

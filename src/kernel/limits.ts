@@ -82,4 +82,8 @@ export const limits = {
   /** MCP over HTTP: clients without a session whose grants are remembered. */
   mcp_callers_max: 4096,
   prompt_argument_chars_max: 4096,
+  audit_rows_per_page: 200,
+  audit_retention_days_default: 90,
+  /** Twice as long as operation ids are remembered: a row they lead to is never removed. */
+  audit_retention_ms_min: 2 * 24 * 3600 * 1000,
 } as const;

@@ -4,6 +4,7 @@ import { StoreFailure } from '../kernel/refusal.ts';
 import type { Decision, Needs, Range, Taking } from './decision.ts';
 import { type EntityKey, type EntityRecord, type IndexKeys, keyText } from './entity.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
+import { MemoryTrail } from './memory-trail.ts';
 import { type CommitResult, type OptimisticEngine, runOptimistically, type Seen } from './optimistic.ts';
 import { LoadedSet, type Proposal, stateTooLarge } from './proposal.ts';
 import type { Outcome, Store, StoreContext } from './store.ts';
@@ -29,7 +30,8 @@ export class MemoryStore implements Store, OptimisticEngine {
   readonly dropped = 0;
   readonly #projects = new Map<string, Map<string, Stored>>();
   readonly #operations = new Map<string, Seen & { at_ms: number }>();
-  readonly #log: LogEntry[] = [];
+  readonly #log: (LogEntry | undefined)[] = [];
+  readonly trail = new MemoryTrail(this.#log, (row) => this.#append(row));
   readonly #watchers = new Set<() => void>();
   readonly #context: StoreContext;
   readonly #options: MemoryOptions;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { StoreFailure } from '../kernel/refusal.ts';
 import type { Store } from './store.ts';
+import type { Trail } from './trail/port.ts';
 
 /** The address that opens no store: for what a machine answers alone. */
 export const NO_STORE = 'none:';
@@ -8,23 +9,32 @@ export const NO_STORE = 'none:';
 /** Keeps nothing, not even rows about what was asked; says of all else that there is no store. */
 export class NoStore implements Store {
   readonly dropped = 0;
+  readonly trail: Trail = {
+    sealsAfter: refuse,
+    sealsBefore: refuse,
+    leaves: refuse,
+    addSeal: refuse,
+    scan: refuse,
+    stored: refuse,
+    remove: refuse,
+  };
 
   note(): void {}
 
   run(): Promise<never> {
-    return this.#refuse();
+    return refuse();
   }
 
   take(): Promise<never> {
-    return this.#refuse();
+    return refuse();
   }
 
   find(): Promise<never> {
-    return this.#refuse();
+    return refuse();
   }
 
   read(): Promise<never> {
-    return this.#refuse();
+    return refuse();
   }
 
   async *watch(): AsyncIterable<void> {}
@@ -34,8 +44,8 @@ export class NoStore implements Store {
   }
 
   async close(): Promise<void> {}
+}
 
-  async #refuse(): Promise<never> {
-    throw new StoreFailure('database_unavailable', `No store was opened (${NO_STORE}).`);
-  }
+async function refuse(): Promise<never> {
+  throw new StoreFailure('database_unavailable', `No store was opened (${NO_STORE}).`);
 }

@@ -1,9 +1,12 @@
-import type { JsonObject } from '../kernel/json.ts';
+import { canonical, type JsonObject } from '../kernel/json.ts';
 import { prefixed } from './decision.ts';
 import { type Entities, type EntityRecord, keyText, nextVersion } from './entity.ts';
 import type { LogEntry } from './log.ts';
 import { entityType } from './proposal.ts';
 import type { Store } from './store.ts';
+import { mergeRows } from './trail/merge.ts';
+
+export { canonical } from '../kernel/json.ts';
 
 export type State = Map<string, EntityRecord>;
 
@@ -38,29 +41,42 @@ export interface Replayed {
   readonly position: number;
 }
 
+export interface ReplayOptions {
+  readonly until_ms?: number | undefined;
+  /** Rows that were archived, in order: they belong between those that are left. */
+  readonly archived?: AsyncIterable<LogEntry> | undefined;
+}
+
 /** Rebuilds the state from the log, up to a moment if one is given. */
 export async function replay(
   store: Store,
   entities: Entities,
   project: string,
-  options: { until_ms?: number | undefined; onProgress?: (entries: number) => void } = {},
+  options: ReplayOptions = {},
 ): Promise<Replayed> {
   const state: State = new Map();
   let entries = 0;
   let events = 0;
   let position = 0;
-  for (;;) {
-    const page = await store.read(project, position, 1000);
-    for (const entry of page.entries) {
-      if (options.until_ms !== undefined && entry.at_ms > options.until_ms)
-        return { state, entries, events, position };
-      apply(entities, state, entry);
-      entries += 1;
-      events += entry.events.length;
-      position = entry.position;
-    }
-    options.onProgress?.(entries);
-    if (page.entries.length === 0) return { state, entries, events, position };
+  const live = rowsOf(store, project);
+  const rows = options.archived === undefined ? live : mergeRows([options.archived, live]);
+  for await (const entry of rows) {
+    if (options.until_ms !== undefined && entry.at_ms > options.until_ms) break;
+    apply(entities, state, entry);
+    entries += 1;
+    events += entry.events.length;
+    position = entry.position;
+  }
+  return { state, entries, events, position };
+}
+
+async function* rowsOf(store: Store, project: string): AsyncIterable<LogEntry> {
+  for (let position = 0; ; ) {
+    const { entries } = await store.read(project, position, 1000);
+    yield* entries;
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    position = last.position;
   }
 }
 
@@ -144,15 +160,6 @@ async function liveRecords(store: Store, entities: Entities, project: string): P
 function sameRecord(a: EntityRecord | undefined, b: EntityRecord | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.version === b.version && a.born === b.born && canonical(a.state) === canonical(b.state);
-}
-
-/** Key order differs between engines (PostgreSQL's jsonb sorts), so compare with sorted keys. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 function plain(record: EntityRecord | undefined): JsonObject | null {

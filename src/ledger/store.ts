@@ -5,6 +5,7 @@ import type { Refusal } from '../kernel/refusal.ts';
 import type { Commands, Decision, Loaded, Needs, Taking } from './decision.ts';
 import type { Entities } from './entity.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
+import type { Trail } from './trail/port.ts';
 
 export type Outcome<A extends JsonObject> =
   | {
@@ -33,6 +34,8 @@ export interface Store {
    * also when the caller is busy with the hint before. Ends when the signal says so or the store is closed.
    */
   watch(project: string, signal: AbortSignal): AsyncIterable<void>;
+  /** The log as an audit trail: searched, sealed, and in the end shortened. */
+  readonly trail: Trail;
   /** For people who look: which engine, and what is special about it now. */
   describe(): Promise<JsonObject>;
   /** Audit rows given up under pressure since this store was opened. */

@@ -5,12 +5,14 @@ import { listChangesets, submitChangeset } from './changesets.ts';
 import { checkLocks } from './check-locks.ts';
 import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
+import { getStats } from './get-stats.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
 import { readHandoff, writeHandoff } from './handoffs.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from './mail.ts';
 import { allocatePorts, portsStatus, releasePorts } from './ports.ts';
+import { queryAudit } from './query-audit.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
 import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSession } from './sessions.ts';
@@ -55,6 +57,8 @@ export const operations: readonly AnyOperation[] = [
   createKey,
   listKeys,
   revokeKey,
+  queryAudit,
+  getStats,
 ];
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(

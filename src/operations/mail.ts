@@ -27,6 +27,7 @@ export const sendMessage: Operation<Letter> = {
     'cox mail send "src/app.ts is free now" --to alice',
     'cox mail send "who knows the router?" --capability typescript',
   ],
+  sample: { to: ['alice'], body: 'src/app.ts is free now' },
   input: async () => (await import('./schemas/mail.ts')).sendMessage,
   async handle(letter, step) {
     const { subject, body, in_reply_to } = letter;

@@ -101,6 +101,23 @@ export const dailyScenarios: Record<string, Scenario> = {
     assert.equal((all.changesets as JsonObject[]).length, 2);
   },
 
+  '[AUD-3] [METRIC-1] the trail tells who did what, page by page, and the metrics are counted from it':
+    async (alice, bob) => {
+      await alice.call('acquire_lock', { file_path: 'audited/1.ts' });
+      await alice.call('acquire_lock', { file_path: 'audited/2.ts', reason: 'why' });
+      const query = { agent_id: 'alice', operation: 'acquire_lock', result: 'success', limit: 1 };
+      const first = await alice.call('query_audit', query);
+      const [row] = first.entries as JsonObject[];
+      assert.deepEqual(row?.parameters, { file_path: 'audited/2.ts', reason: 'why', ttl_minutes: 120 });
+      assert.deepEqual(row?.events, [{ kind: 'lock', id: 'audited/2.ts', type: 'lock_acquired' }]);
+      const second = await alice.call('query_audit', { ...query, cursor: first.next_cursor });
+      const [older] = second.entries as JsonObject[];
+      assert.deepEqual(older?.parameters, { file_path: 'audited/1.ts', ttl_minutes: 120 });
+      assert.equal((await bob.call('query_audit', { cursor: 'made up' })).field, 'cursor');
+      const none = await bob.call('get_stats', { since: '2999-01-01T00:00:00Z' });
+      assert.deepEqual([none.rows, (none.metrics as JsonObject[]).length], [0, 9]);
+    },
+
   '[SESS-1] an ended session holds nothing': async (alice, bob) => {
     await alice.call('acquire_lock', { file_path: 'ended.ts' });
     const ended = await alice.call('end_session');

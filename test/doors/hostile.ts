@@ -40,6 +40,8 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   create_key: { agent: 'alice' },
   list_keys: {},
   revoke_key: { key_id: '3f9a2c81d04e' },
+  query_audit: {},
+  get_stats: {},
 };
 
 export interface Hostile {

@@ -45,6 +45,8 @@ test('names: operations, routes and commands', () => {
       'create_key POST /keys/create cox key create',
       'list_keys POST /keys/list cox key list',
       'revoke_key POST /keys/revoke cox key revoke',
+      'query_audit GET /audit cox audit query',
+      'get_stats GET /stats cox audit stats',
     ],
   );
 });
@@ -96,6 +98,8 @@ test('names: fields of every input', async () => {
     create_key: 'agent? agent_type? person? service? name? expires_days? operation_id?',
     list_keys: 'all?',
     revoke_key: 'key_id operation_id?',
+    query_audit: 'agent_id? operation? since? until? result? limit? cursor?',
+    get_stats: 'since?',
   });
 });
 

@@ -1,3 +1,4 @@
+import { auditPlants } from './audit-plants.ts';
 import { daily } from './plants-daily.ts';
 
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
@@ -372,8 +373,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: rows of the log can be deleted',
     file: 'src/stores/sqlite/schema.ts',
-    from: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log',
-    to: 'CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON links',
+    from: 'WHEN NOT coalesce((SELECT last >= OLD.position FROM gaps',
+    to: 'WHEN NOT coalesce((SELECT 1 FROM gaps), 1) AND NOT coalesce((SELECT last >= OLD.position FROM gaps',
     tests: ['test/stores/sqlite.test.ts'],
   },
   {
@@ -417,6 +418,7 @@ const postgres: Plant[] = [
 ];
 
 export const plants: readonly Plant[] = [
+  ...auditPlants,
   ...lease,
   ...areas,
   ...queue,

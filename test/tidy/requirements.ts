@@ -47,7 +47,9 @@ export const requirements: Readonly<Record<string, string>> = {
   'PORT-5': 'no two processes of the machine get the same ports, through any door, with or without a store',
   'PORT-7': 'the compose file takes ports and project name from the environment: two stacks run side by side',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
-  'AUD-4': 'the audit trail is append-only; on SQLite a change is detected',
+  'AUD-3': 'the audit trail is searched by agent, operation, time and result, page by page',
+  'AUD-4':
+    'the audit trail is append-only; on SQLite a change is detected; retention (90 days) is the one way out',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
   'HTTP-1': 'every operation has an HTTP endpoint, and a served OpenAPI document describes them all',
   'HTTP-2': 'a request needs an API key (401), and a key bound to an agent is no good for another (403)',
@@ -59,6 +61,10 @@ export const requirements: Readonly<Record<string, string>> = {
     'every operation is an MCP tool under its name, over stdio and streamable HTTP, for 2025 and 2026 clients',
   'MCP-2': 'MCP resources show locks, work, hand-offs and audit; subscriptions fire for what anybody commits',
   'MCP-3': 'each MCP client is its own agent; no call can name another, no answer reaches another client',
+  'AUD-6':
+    'a changed, missing, moved or added row of the sealed part is found and named; the unsealed end is stated',
+  'AUD-7': 'retention removes audit rows only; what happened goes to an archive that replay still reads',
+  'METRIC-1': 'the nine success metrics with their targets are computed from the log',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',

@@ -6,6 +6,7 @@ import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
+import { declareAudit } from './audit-commands.ts';
 import {
   type CommonOptions,
   cliIdentity,
@@ -46,6 +47,7 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareCommon(program, 'identity');
   declareOperations(program, terminal, result);
   declareServices(program, terminal, result);
+  declareAudit(program, terminal, result);
   return program;
 }
 

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
+import type { ReplayOptions } from './replay.ts';
 import type { ServeOptions } from './serve.ts';
+import type { StatsOptions } from './stats.ts';
 import type { McpOptions } from './stdio.ts';
 import type { Terminal } from './terminal.ts';
 
-export const SERVICES = ['status', 'replay', 'serve', 'mcp'] as const;
+export const SERVICES = ['status', 'replay', 'serve', 'mcp', 'stats'] as const;
 
 /** The commands that are no operation: each is loaded only when asked for. */
 export function declareServices(program: Command, terminal: Terminal, result: Result): void {
-  const [status, replay, serve, mcp] = SERVICES.map((name) => program.command(name));
+  const [status, replay, serve, mcp, stats] = SERVICES.map((name) => program.command(name));
   status
     ?.description('The store, who holds what, and how much work there is.')
     .addHelpText('after', examples('cox status', 'cox status --json'))
@@ -20,11 +22,12 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
   replay
     ?.description('Rebuild the state from the log and compare it with the live state; or show a past moment.')
     .option('--at <time>', 'Show the state at that moment, such as 2026-03-01T12:00:00Z.')
+    .option('--archive <files...>', 'Files that `cox audit archive` has moved a part of the log to.')
     .addHelpText('after', examples('cox replay', 'cox replay --at 2026-03-01T12:00:00Z --json'))
-    .action(async ({ at }: { at?: string }, command: Command) => {
-      const options = mergedOptions(command);
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions<ReplayOptions>(command);
       const { replayLog } = await import('./replay.ts');
-      await conclude(terminal, await replayLog(options, at, terminal), options, result);
+      await conclude(terminal, await replayLog(options, terminal), options, result);
     });
   serve
     ?.description('Serve the HTTP API.')
@@ -49,7 +52,16 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
       // Stdout belongs to the protocol, whatever --json says.
       if (refusal !== undefined) await conclude(terminal, refusal, { json: false }, result);
     });
-  for (const command of [status, mcp]) if (command !== undefined) declareCommon(command, 'identity');
+  stats
+    ?.description('The success metrics with their targets, counted from the log of the last 24 hours.')
+    .option('--since <time>', 'Count from then on instead.')
+    .addHelpText('after', examples('cox stats', 'cox stats --since 2026-03-01T00:00:00Z --json'))
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions<StatsOptions>(command);
+      const { showStats } = await import('./stats.ts');
+      await conclude(terminal, await showStats(options, terminal), options, result);
+    });
+  for (const command of [status, mcp, stats]) if (command !== undefined) declareCommon(command, 'identity');
   for (const command of [replay, serve]) if (command !== undefined) declareCommon(command, 'store');
 }
 

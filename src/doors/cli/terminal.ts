@@ -7,6 +7,8 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly columns: number;
+  /** Somebody looks at stderr: long work says how far it is. */
+  readonly watched?: boolean;
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
 }
@@ -24,6 +26,7 @@ export function processTerminal(): Terminal {
     cwd: process.cwd(),
     // Nothing is cut for a file or a pipe.
     columns: process.stdout.columns ?? 1000,
+    watched: process.stderr.isTTY === true,
     out: (text) => write(process.stdout, text),
     err: (text) => write(process.stderr, text),
   };

@@ -226,6 +226,16 @@ const answered = (
 
 /** What is no operation. */
 const LOOKS: JsonObject = {
+  '/mcp': {
+    post: {
+      operationId: 'mcp',
+      summary:
+        'MCP over streamable HTTP, for agents that speak it; also GET and DELETE, as its specification says.',
+      tags: ['look'],
+      requestBody: { required: true, content: json({ type: 'object' }) },
+      responses: answered('A JSON-RPC message, or a stream of them.', ['401', '403', '413', '429']),
+    },
+  },
   '/health': look('health', 'Whether the process is up.', {
     security: [],
     responses: answered('It is: {"status":"ok","version":"…"}.', []),

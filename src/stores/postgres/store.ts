@@ -23,6 +23,7 @@ import {
 import { migrate } from './migrate.ts';
 import { Notes } from './notes.ts';
 import { Recent } from './recent.ts';
+import { PostgresTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import {
   commitJob,
@@ -77,12 +78,14 @@ class PostgresStore implements Store, OptimisticEngine {
   #position: number;
   readonly #watch: Watch;
   readonly #pruneTimer: NodeJS.Timeout;
+  readonly trail: PostgresTrail;
 
   constructor(database: Database, context: StoreContext, connections_max: number, position: number) {
     this.#database = database;
     this.#position = position;
     this.#context = context;
     this.#watch = new Watch(database);
+    this.trail = new PostgresTrail(database);
     this.#notes = new Notes(database, (projects) => this.#watch.grown(projects));
     const shared = { jobs_max: JOBS_PER_CALL, weight_max: LOCKS_PER_CALL, clock: context.clock };
     this.#writes = new Lane({

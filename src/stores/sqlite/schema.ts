@@ -1,5 +1,5 @@
 /** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
-export const SCHEMA_EPOCH = 2;
+export const SCHEMA_EPOCH = 3;
 
 /** "Cox1": tells our files from other programs' databases. */
 export const APPLICATION_ID = 0x436f7831;
@@ -73,5 +73,55 @@ export const MIGRATIONS: readonly string[] = [
 
   -- Locks are found by their place: a lock on a folder looks at what is held below it.
   UPDATE records SET sort_key = 'held/' || id WHERE kind = 'lock' AND sort_key >= 'held/' AND sort_key < 'held0';
+  `,
+  `
+  -- The chain over the log (ledger/trail/). Written behind it: no commit touches these tables.
+  CREATE TABLE seals (
+    project TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    previous TEXT NOT NULL,
+    after INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    quiet_rows INTEGER NOT NULL,
+    event_rows INTEGER NOT NULL,
+    oldest_at_ms INTEGER NOT NULL,
+    newest_at_ms INTEGER NOT NULL,
+    sealed_at_ms INTEGER NOT NULL,
+    words TEXT,
+    hash TEXT NOT NULL,
+    pruned_by INTEGER,
+    archived_by INTEGER,
+    PRIMARY KEY (project, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER seals_are_append_only_update BEFORE UPDATE OF project, number, previous, after, last, rows, quiet_rows,
+    event_rows, oldest_at_ms, newest_at_ms, sealed_at_ms, words, hash ON seals
+    BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END;
+  CREATE TRIGGER seals_are_marked_once BEFORE UPDATE OF pruned_by, archived_by ON seals
+    WHEN (OLD.pruned_by IS NOT NULL AND OLD.pruned_by IS NOT NEW.pruned_by)
+      OR (OLD.archived_by IS NOT NULL AND OLD.archived_by IS NOT NEW.archived_by)
+    BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END;
+  CREATE TRIGGER seals_are_append_only_delete BEFORE DELETE ON seals
+    BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END;
+
+  -- Apart from the seals: a search goes through many of those and through none of these.
+  CREATE TABLE sealed_rows (
+    project TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    leaves BLOB NOT NULL,
+    PRIMARY KEY (project, number)
+  ) STRICT;
+  CREATE TRIGGER sealed_rows_are_append_only_update BEFORE UPDATE ON sealed_rows
+    BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END;
+  CREATE TRIGGER sealed_rows_are_append_only_delete BEFORE DELETE ON sealed_rows
+    BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END;
+
+  -- Positions that retention has emptied: known gaps. What is not announced here can't be deleted, and what is missing
+  -- without standing here is damage.
+  CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+  DROP TRIGGER log_is_append_only_delete;
+  CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log
+    WHEN NOT coalesce((SELECT last >= OLD.position FROM gaps WHERE first <= OLD.position ORDER BY first DESC LIMIT 1), 0)
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
   `,
 ];

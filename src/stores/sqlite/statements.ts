@@ -32,7 +32,7 @@ export interface SeatRow {
   expires_at_ms: number;
 }
 
-interface LogRow {
+export interface LogRow {
   position: number;
   project: string;
   at_ms: number;
@@ -59,6 +59,7 @@ export class Statements {
   readonly #unlink: StatementSync;
   readonly #append: StatementSync;
   readonly #read: StatementSync;
+  readonly #gap: StatementSync;
   readonly #lastPosition: StatementSync;
   readonly #operation: StatementSync;
   readonly #epoch: StatementSync;
@@ -98,6 +99,7 @@ export class Statements {
       (position, project, at_ms, agent_id, operation, operation_id, input_digest, body, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#read = prepare(`SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ${ROWS}`);
+    this.#gap = prepare('SELECT last FROM gaps WHERE first <= ? ORDER BY first DESC LIMIT 1');
     this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
     this.#operation = prepare(`SELECT input_digest, position, body FROM log
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
@@ -174,28 +176,26 @@ export class Statements {
     const rows = this.#read.all(after, limit) as unknown as LogRow[];
     let expected = after;
     return rows.map((row) => {
+      const { position } = row;
       expected += 1;
-      const { position, project, at_ms, agent_id, operation, operation_id, body } = row;
+      if (position !== expected) expected = this.#pastGaps(expected, position);
       if (position !== expected)
-        throw new StoreFailure(
-          'store_damaged',
-          `Row ${expected} of the log is missing; ${position} follows.`,
-        );
-      if (row.checksum !== rowChecksum(row))
-        throw new StoreFailure(
-          'store_damaged',
-          `Row ${position} of the log was changed after it was written.`,
-        );
-      return {
-        position,
-        project,
-        at_ms,
-        agent_id,
-        operation,
-        operation_id,
-        ...(JSON.parse(body) as LogBody),
-      };
+        throw damaged('missing', expected, `Row ${expected} of the log is missing; ${position} follows.`);
+      if (!isIntact(row))
+        throw damaged('changed', position, `Row ${position} of the log was changed after it was written.`);
+      return toEntry(row);
     });
+  }
+
+  /** The first position up to `found` that retention has not emptied. */
+  #pastGaps(from: number, found: number): number {
+    let position = from;
+    while (position < found) {
+      const gap = this.#gap.get(position) as { last: number } | undefined;
+      if (gap === undefined || gap.last < position) break;
+      position = gap.last + 1;
+    }
+    return position;
   }
 
   lastPosition(): number {
@@ -257,6 +257,27 @@ function toRecord(row: RecordRow): EntityRecord {
     born: row.born,
     state: JSON.parse(row.state) as JsonObject,
   };
+}
+
+export function toEntry({
+  position,
+  project,
+  at_ms,
+  agent_id,
+  operation,
+  operation_id,
+  body,
+}: LogRow): LogEntry {
+  const rest = JSON.parse(body) as LogBody;
+  return { position, project, at_ms, agent_id, operation, operation_id, ...rest };
+}
+
+export function isIntact(row: LogRow): boolean {
+  return row.checksum === rowChecksum(row);
+}
+
+function damaged(kind: 'missing' | 'changed', position: number, message: string): StoreFailure {
+  return new StoreFailure('store_damaged', message, { details: { position, kind } });
 }
 
 /**

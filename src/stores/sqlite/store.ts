@@ -12,6 +12,7 @@ import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
 import { Follower } from './seat/follower.ts';
 import { Seat } from './seat/seat.ts';
+import { SqliteTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 
@@ -66,10 +67,12 @@ class SqliteStore implements Store {
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
   readonly #closing = new AbortController();
+  readonly trail: SqliteTrail;
 
   constructor(file: OpenedFile, context: StoreContext) {
     this.#file = file;
     this.#context = context;
+    this.trail = new SqliteTrail(file.database, file.writer, (read) => this.#reading(read));
   }
 
   get dropped(): number {

@@ -129,6 +129,9 @@ BEGIN
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA coxswain TO coxswain_service;
   GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA coxswain TO coxswain_service;
   REVOKE UPDATE, DELETE ON coxswain.log FROM coxswain_service;
+  IF to_regclass('coxswain.seals') IS NOT NULL THEN
+    REVOKE UPDATE, DELETE ON coxswain.seals FROM coxswain_service;
+  END IF;
   REVOKE INSERT, UPDATE, DELETE ON coxswain.meta FROM coxswain_service;
   FOR v_table IN
     SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'coxswain'::regnamespace AND c.relkind IN ('r', 'p')
