@@ -116,6 +116,7 @@ export const dailyScenarios: Record<string, Scenario> = {
       assert.equal((await bob.call('query_audit', { cursor: 'made up' })).field, 'cursor');
       const none = await bob.call('get_stats', { since: '2999-01-01T00:00:00Z' });
       assert.deepEqual([none.rows, (none.metrics as JsonObject[]).length], [0, 9]);
+      await alice.call('end_session');
     },
 
   '[SESS-1] an ended session holds nothing': async (alice, bob) => {

@@ -86,7 +86,12 @@ async function http(scratched: Scratch): Promise<Door> {
       return {
         async call(operation, input = {}) {
           const { method = 'POST', path = '/' } = operationsByName.get(operation)?.route ?? {};
-          if (method === 'GET') return (await server.send('GET', path, undefined, headers)).body;
+          if (method === 'GET') {
+            const query = new URLSearchParams();
+            for (const [name, value] of Object.entries(input))
+              if (value !== undefined) query.append(name, String(value));
+            return (await server.send('GET', `${path}?${query}`, undefined, headers)).body;
+          }
           return (await server.post(path, input, headers)).body;
         },
       };
