@@ -6,7 +6,7 @@ import {
 import { answerOf, type Operation } from '../operation.ts';
 import { releaseDependents } from './complete-work.ts';
 
-export const cancelWork: Operation<{ task_id: string; reason?: string | undefined }> = {
+export const cancelWork = {
   name: 'cancel_work',
   group: 'work',
   verb: 'cancel',
@@ -22,9 +22,9 @@ export const cancelWork: Operation<{ task_id: string; reason?: string | undefine
     if (answer.has_dependents === true) await releaseDependents(step);
     return answer;
   },
-};
+} satisfies Operation<{ task_id: string; reason?: string | undefined }>;
 
-export const reprioritiseWork: Operation<{ task_id: string; priority: number }> = {
+export const reprioritiseWork = {
   name: 'reprioritise_work',
   group: 'work',
   verb: 'reprioritise',
@@ -36,9 +36,9 @@ export const reprioritiseWork: Operation<{ task_id: string; priority: number }> 
   examples: ['cox work reprioritise 01926f… 1'],
   input: async () => (await import('./schemas/work.ts')).reprioritiseWork,
   handle: async (input, step) => answerOf(await step.run(decideReprioritise(input.task_id, input.priority))),
-};
+} satisfies Operation<{ task_id: string; priority: number }>;
 
-export const retryWork: Operation<{ task_id: string }> = {
+export const retryWork = {
   name: 'retry_work',
   group: 'work',
   verb: 'retry',
@@ -50,4 +50,4 @@ export const retryWork: Operation<{ task_id: string }> = {
   examples: ['cox work retry 01926f…'],
   input: async () => (await import('./schemas/work.ts')).retryWork,
   handle: async (input, step) => answerOf(await step.run(decideRetry(input.task_id))),
-};
+} satisfies Operation<{ task_id: string }>;

@@ -16,8 +16,8 @@ import { submitWork } from './submit-work.ts';
 import { submitWorkBatch } from './submit-work-batch.ts';
 import { showTeam } from './team.ts';
 
-/** Everything one can ask for, in the order in which the doors list it. */
-export const operations: readonly AnyOperation[] = [
+/** Everything one can ask for, in the order in which the doors list it, under the name of its method in the library. */
+export const declarations = {
   acquireLock,
   releaseLock,
   checkLocks,
@@ -44,7 +44,9 @@ export const operations: readonly AnyOperation[] = [
   readInbox,
   acknowledgeMessage,
   showTeam,
-];
+};
+
+export const operations: readonly AnyOperation[] = Object.values(declarations);
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(
   operations.map((operation) => [operation.name, operation]),

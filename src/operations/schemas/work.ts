@@ -39,7 +39,7 @@ const task = {
   idempotency_key: key.optional(),
 };
 
-const dependencies = (item: z.ZodType<string>, description: string) =>
+const dependencies = (item: z.ZodType<string, string>, description: string) =>
   z.array(item).max(limits.task_dependencies_max).default([]).describe(description);
 
 export const submitWork = inputSchema(
