@@ -24,7 +24,7 @@ module.exports = {
       comment:
         'the coordinator receives a declaration; it and its neighbours import no operation, door or store',
       severity: 'error',
-      from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/index\\.ts$' },
+      from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/(index|open)\\.ts$' },
       to: { path: '^src/(operations|doors|stores)/|^src/index\\.ts$' },
     },
     {
@@ -33,6 +33,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/operations/' },
       to: { path: '^src/(doors|stores)/|^src/index\\.ts$' },
+    },
+    {
+      name: 'client-knows-no-store',
+      comment: 'src/client opens a store only through src/open.ts, and knows the domain by its types alone',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: { path: '^src/(domain|stores|ledger|policy)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'domain-is-pure',

@@ -20,7 +20,8 @@ const STATIC_CHECKS = [
 
 /** A developer's own store, identity or git hook must not leak into the tests. */
 function environment(): NodeJS.ProcessEnv {
-  const foreign = /^(COX_(?!TEST_)|GIT_)|^(AGENT_ID|AGENT_TYPE|SESSION_ID|NODE_TEST_CONTEXT)$/;
+  const foreign =
+    /^(COX_(?!TEST_)|GIT_|COORDINATION_API_)|^(AGENT_ID|AGENT_TYPE|SESSION_ID|NODE_TEST_CONTEXT)$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 

@@ -61,9 +61,11 @@ export interface Step {
 }
 
 /** Made from a zod schema in `operations/schema.ts`; hidden behind an interface so that the loop needs no schema library. */
-export interface InputSchema<I> {
+export interface InputSchema<I, Given = unknown> {
   parse(input: unknown): { ok: true; value: I } | { ok: false; refusal: Refusal };
   readonly json: JsonObject;
+  /** For the compiler only: what may be given, before defaults are filled in. The library's methods are typed by it. */
+  readonly given?: Given;
 }
 
 /**

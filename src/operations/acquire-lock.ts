@@ -11,7 +11,7 @@ import { type AreasInput, namedAreas } from './areas.ts';
 import { freedFromSilent } from './clean-up.ts';
 import { notOwner } from './team.ts';
 
-interface Input extends AreasInput {
+export interface Input extends AreasInput {
   shared?: boolean | undefined;
   wait_seconds?: number | undefined;
   reason?: string | undefined;
@@ -19,7 +19,7 @@ interface Input extends AreasInput {
   fencing_token?: number | undefined;
 }
 
-export const acquireLock: Operation<Input> = {
+export const acquireLock = {
   name: 'acquire_lock',
   group: 'lock',
   verb: 'acquire',
@@ -53,7 +53,7 @@ export const acquireLock: Operation<Input> = {
       step.grants.remember(`lock/${file_path}`, fencing_token as number);
     return answer;
   },
-};
+} satisfies Operation<Input>;
 
 /** Rounds of clearing away what ran out, before a caller gives up. */
 const TIDY_ROUNDS_MAX = 40;

@@ -6,7 +6,7 @@ import {
 import { answerOf, type Operation } from '../operation.ts';
 import { releaseDependents } from './complete-work.ts';
 
-export const cancelWork: Operation<{ task_id: string; reason?: string | undefined }> = {
+export const cancelWork = {
   name: 'cancel_work',
   group: 'work',
   verb: 'cancel',
@@ -25,9 +25,9 @@ export const cancelWork: Operation<{ task_id: string; reason?: string | undefine
     if (answer.has_dependents === true) await releaseDependents(step);
     return answer;
   },
-};
+} satisfies Operation<{ task_id: string; reason?: string | undefined }>;
 
-export const reprioritiseWork: Operation<{ task_id: string; priority: number }> = {
+export const reprioritiseWork = {
   name: 'reprioritise_work',
   group: 'work',
   verb: 'reprioritise',
@@ -41,9 +41,9 @@ export const reprioritiseWork: Operation<{ task_id: string; priority: number }> 
   sample: { task_id: '0192a000-0000-7000-8000-000000000001', priority: 1 },
   input: async () => (await import('./schemas/work.ts')).reprioritiseWork,
   handle: async (input, step) => answerOf(await step.run(decideReprioritise(input.task_id, input.priority))),
-};
+} satisfies Operation<{ task_id: string; priority: number }>;
 
-export const retryWork: Operation<{ task_id: string }> = {
+export const retryWork = {
   name: 'retry_work',
   group: 'work',
   verb: 'retry',
@@ -56,4 +56,4 @@ export const retryWork: Operation<{ task_id: string }> = {
   sample: { task_id: '0192a000-0000-7000-8000-000000000001' },
   input: async () => (await import('./schemas/work.ts')).retryWork,
   handle: async (input, step) => answerOf(await step.run(decideRetry(input.task_id))),
-};
+} satisfies Operation<{ task_id: string }>;

@@ -2,13 +2,13 @@ import { changesetRange, listChangesets as list } from '../domain/changesets/cha
 import { submitChangeset as submit } from '../domain/commands.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
-interface Input {
+export interface Input {
   file_paths: string[];
   commit_sha?: string | undefined;
   summary?: string | undefined;
 }
 
-export const submitChangeset: Operation<Input> = {
+export const submitChangeset = {
   name: 'submit_changeset',
   group: 'changeset',
   verb: 'submit',
@@ -29,13 +29,9 @@ export const submitChangeset: Operation<Input> = {
     const changeset = { files: [...files], commit_sha, summary };
     return answerOf(await step.run(submit(step.ids.uuid(), step.caller, changeset)));
   },
-};
+} satisfies Operation<Input>;
 
-export const listChangesets: Operation<{
-  agent_name?: string | undefined;
-  of_session?: string | undefined;
-  limit: number;
-}> = {
+export const listChangesets = {
   name: 'list_changesets',
   group: 'changeset',
   verb: 'list',
@@ -53,4 +49,8 @@ export const listChangesets: Operation<{
     const { loaded } = await step.find({ ranges: [range] });
     return { success: true, changesets: list(range, loaded) };
   },
-};
+} satisfies Operation<{
+  agent_name?: string | undefined;
+  of_session?: string | undefined;
+  limit: number;
+}>;

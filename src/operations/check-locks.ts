@@ -2,11 +2,11 @@ import { checkLocksMore, checkLocksNeeds, checkLocks as describe } from '../doma
 import type { Operation } from '../operation.ts';
 import { namedAreas } from './areas.ts';
 
-interface Input {
+export interface Input {
   file_paths?: string[] | undefined;
 }
 
-export const checkLocks: Operation<Input> = {
+export const checkLocks = {
   name: 'check_locks',
   group: 'lock',
   verb: 'check',
@@ -27,4 +27,4 @@ export const checkLocks: Operation<Input> = {
     if (more !== undefined) found = await step.find(more);
     return describe(areas, found.loaded, found.now_ms);
   },
-};
+} satisfies Operation<Input>;

@@ -4,11 +4,11 @@ import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 import { type CompletionInput, completion, releaseDependents } from './complete-work.ts';
 
-interface Input {
+export interface Input {
   items: CompletionInput[];
 }
 
-export const completeWorkBatch: Operation<Input> = {
+export const completeWorkBatch = {
   name: 'complete_work_batch',
   group: 'work',
   verb: 'complete-batch',
@@ -30,4 +30,4 @@ export const completeWorkBatch: Operation<Input> = {
     if (results.some((result) => result.has_dependents === true)) await releaseDependents(step);
     return answer;
   },
-};
+} satisfies Operation<Input>;

@@ -12,7 +12,7 @@ export interface CompletionInput {
   fencing_token?: number | undefined;
 }
 
-export const completeWork: Operation<CompletionInput> = {
+export const completeWork = {
   name: 'complete_work',
   group: 'work',
   verb: 'complete',
@@ -36,7 +36,7 @@ export const completeWork: Operation<CompletionInput> = {
     if (answer.has_dependents === true) await releaseDependents(step);
     return answer;
   },
-};
+} satisfies Operation<CompletionInput>;
 
 export function completion(input: CompletionInput, step: Step): Completion {
   const token = input.fencing_token ?? step.grants.of(`task/${input.task_id}`);

@@ -7,7 +7,7 @@ const WINDOW_MS = 24 * 3600 * 1000;
 /** A few seconds of work; a busier day is judged by its end, and the answer says so. */
 const ROWS_MAX = 200_000;
 
-export const getStats: Operation<{ since?: string }> = {
+export const getStats = {
   name: 'get_stats',
   group: 'audit',
   verb: 'stats',
@@ -42,4 +42,4 @@ export const getStats: Operation<{ since?: string }> = {
       })),
     };
   },
-};
+} satisfies Operation<{ since?: string }>;

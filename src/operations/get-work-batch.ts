@@ -1,11 +1,11 @@
 import type { Operation } from '../operation.ts';
 import { type ClaimInput, claim } from './get-work.ts';
 
-interface Input extends ClaimInput {
+export interface Input extends ClaimInput {
   count: number;
 }
 
-export const getWorkBatch: Operation<Input> = {
+export const getWorkBatch = {
   name: 'get_work_batch',
   group: 'work',
   verb: 'get-batch',
@@ -13,8 +13,9 @@ export const getWorkBatch: Operation<Input> = {
   route: { method: 'POST', path: '/work/claim-batch' },
   mutates: true,
   standard: false,
+  waits: 'wait_seconds',
   examples: ['cox work get-batch --count 10 --json'],
   sample: { count: 2 },
   input: async () => (await import('./schemas/work.ts')).getWorkBatch,
   handle: (input, step) => claim(input, input.count, step),
-};
+} satisfies Operation<Input>;

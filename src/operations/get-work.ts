@@ -15,7 +15,7 @@ export interface ClaimInput {
   wait_seconds?: number | undefined;
 }
 
-export const getWork: Operation<ClaimInput> = {
+export const getWork = {
   name: 'get_work',
   group: 'work',
   verb: 'get',
@@ -39,7 +39,7 @@ export const getWork: Operation<ClaimInput> = {
     const [task] = claimed.tasks as JsonObject[];
     return { success: true, ...task };
   },
-};
+} satisfies Operation<ClaimInput>;
 
 type Wanted = Omit<GetWork, 'settled'>;
 

@@ -3,7 +3,7 @@ import { handoffNeeds, handoffRange, listHandoffs, type NewHandoff } from '../do
 import type { JsonObject } from '../kernel/json.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
-export const writeHandoff: Operation<NewHandoff & JsonObject> = {
+export const writeHandoff = {
   name: 'write_handoff',
   group: 'handoff',
   verb: 'write',
@@ -18,9 +18,9 @@ export const writeHandoff: Operation<NewHandoff & JsonObject> = {
     const handoff = { summary, completed_work, in_progress, decisions, next_steps, relevant_files };
     return answerOf(await step.run(write(step.ids.uuid(), step.caller, handoff)));
   },
-};
+} satisfies Operation<NewHandoff & JsonObject>;
 
-export const readHandoff: Operation<{ agent_name?: string | undefined; limit: number }> = {
+export const readHandoff = {
   name: 'read_handoff',
   group: 'handoff',
   verb: 'read',
@@ -34,4 +34,4 @@ export const readHandoff: Operation<{ agent_name?: string | undefined; limit: nu
     const { loaded } = await step.find(handoffNeeds(agent_name, limit));
     return { success: true, handoffs: listHandoffs(handoffRange(agent_name, limit), loaded) };
   },
-};
+} satisfies Operation<{ agent_name?: string | undefined; limit: number }>;

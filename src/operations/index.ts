@@ -21,8 +21,8 @@ import { submitWork } from './submit-work.ts';
 import { submitWorkBatch } from './submit-work-batch.ts';
 import { showTeam } from './team.ts';
 
-/** Everything one can ask for, in the order in which the doors list it. */
-export const operations: readonly AnyOperation[] = [
+/** Everything one can ask for, in the order in which the doors list it, under the name of its method in the library. */
+export const declarations = {
   acquireLock,
   releaseLock,
   checkLocks,
@@ -59,7 +59,9 @@ export const operations: readonly AnyOperation[] = [
   revokeKey,
   queryAudit,
   getStats,
-];
+};
+
+export const operations: readonly AnyOperation[] = Object.values(declarations);
 
 export const operationsByName: ReadonlyMap<string, AnyOperation> = new Map(
   operations.map((operation) => [operation.name, operation]),

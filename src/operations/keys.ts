@@ -6,7 +6,7 @@ import { isRefusal } from '../kernel/refusal.ts';
 import { newSecret, newSecretName, secretHash } from '../kernel/secret.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
-interface CreateInput {
+export interface CreateInput {
   agent?: string | undefined;
   agent_type?: string | undefined;
   person?: string | undefined;
@@ -34,7 +34,7 @@ function identityOf({ agent, agent_type, person, name }: CreateInput) {
   } as const;
 }
 
-export const createKey: Operation<CreateInput> = {
+export const createKey = {
   name: 'create_key',
   group: 'key',
   verb: 'create',
@@ -65,9 +65,9 @@ export const createKey: Operation<CreateInput> = {
     const message = 'This call was made before; the key was shown then, and is shown only once.';
     return { ...answer, message };
   },
-};
+} satisfies Operation<CreateInput>;
 
-export const listKeys: Operation<{ all: boolean }> = {
+export const listKeys = {
   name: 'list_keys',
   group: 'key',
   verb: 'list',
@@ -83,9 +83,9 @@ export const listKeys: Operation<{ all: boolean }> = {
     const { loaded, now_ms } = await step.find(everyKey);
     return list(loaded, now_ms, input.all);
   },
-};
+} satisfies Operation<{ all: boolean }>;
 
-export const revokeKey: Operation<{ key_id: string }> = {
+export const revokeKey = {
   name: 'revoke_key',
   group: 'key',
   verb: 'revoke',
@@ -99,4 +99,4 @@ export const revokeKey: Operation<{ key_id: string }> = {
   sample: { key_id: '3f9a2c81d04e' },
   input: async () => (await import('./schemas/keys.ts')).revokeKey,
   handle: async ({ key_id }, step) => answerOf(await step.run(decideRevoke(key_id, step.caller.agent_id))),
-};
+} satisfies Operation<{ key_id: string }>;

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { reviewersOf } from '../policy/team.ts';
 
-interface Letter {
+export interface Letter {
   to: string[];
   capability?: string | undefined;
   subject?: string | undefined;
@@ -14,7 +14,7 @@ interface Letter {
   in_reply_to?: string | undefined;
 }
 
-export const sendMessage: Operation<Letter> = {
+export const sendMessage = {
   name: 'send_message',
   group: 'mail',
   verb: 'send',
@@ -43,7 +43,7 @@ export const sendMessage: Operation<Letter> = {
     const message = { message_id, thread_id, subject, body, in_reply_to, ...recipients };
     return answerOf(await step.run(send(step.caller, message)));
   },
-};
+} satisfies Operation<Letter>;
 
 async function received(message_id: string, step: Step): Promise<Message | undefined> {
   const key = receivedKey(message_id, step.caller);
@@ -105,7 +105,7 @@ async function withCapability(capability: string, step: Step): Promise<string[]>
   return [...new Set(sessions.map(({ state }) => state.agent_id))];
 }
 
-export const readInbox: Operation<Inbox> = {
+export const readInbox = {
   name: 'read_inbox',
   group: 'mail',
   verb: 'inbox',
@@ -120,9 +120,9 @@ export const readInbox: Operation<Inbox> = {
     const { loaded } = await step.find({ ranges: inboxRanges(agent_id, which) });
     return { success: true, messages: listMessages(agent_id, which, loaded) };
   },
-};
+} satisfies Operation<Inbox>;
 
-export const acknowledgeMessage: Operation<{ message_ids: string[] }> = {
+export const acknowledgeMessage = {
   name: 'acknowledge_message',
   group: 'mail',
   verb: 'acknowledge',
@@ -136,4 +136,4 @@ export const acknowledgeMessage: Operation<{ message_ids: string[] }> = {
   async handle({ message_ids }, step) {
     return answerOf(await step.run(acknowledgeMessages(step.caller, [...new Set(message_ids)])));
   },
-};
+} satisfies Operation<{ message_ids: string[] }>;

@@ -2,12 +2,12 @@ import { isoTime } from '../kernel/clock.ts';
 import type { Operation } from '../operation.ts';
 import { envSnippet, portBlock } from '../ports/block.ts';
 
-interface Session {
+export interface Session {
   session_id: string;
 }
 
 /** No operation ids here: asking again gives the same block, and releasing again releases nothing. */
-export const allocatePorts: Operation<Session & { ttl_minutes?: number | undefined }> = {
+export const allocatePorts = {
   name: 'allocate_ports',
   group: 'port',
   verb: 'allocate',
@@ -15,6 +15,7 @@ export const allocatePorts: Operation<Session & { ttl_minutes?: number | undefin
     'Ports of your own on this machine (database, REST, realtime, API) to run a stack beside others. Calling again extends it.',
   route: { method: 'POST', path: '/ports/allocate' },
   mutates: true,
+  repeatable: true,
   machine: true,
   standard: true,
   positional: ['session_id'],
@@ -31,15 +32,16 @@ export const allocatePorts: Operation<Session & { ttl_minutes?: number | undefin
     const expires_at = isoTime(lease.expires_at_ms);
     return { success: true, allocation, env_snippet: envSnippet(allocation), expires_at };
   },
-};
+} satisfies Operation<Session & { ttl_minutes?: number | undefined }>;
 
-export const releasePorts: Operation<Session> = {
+export const releasePorts = {
   name: 'release_ports',
   group: 'port',
   verb: 'release',
   summary: 'Give back a session’s ports.',
   route: { method: 'POST', path: '/ports/release' },
   mutates: true,
+  repeatable: true,
   machine: true,
   standard: true,
   positional: ['session_id'],
@@ -49,9 +51,9 @@ export const releasePorts: Operation<Session> = {
     const released = await step.ports().release(session_id);
     return typeof released === 'boolean' ? { success: true, released } : released;
   },
-};
+} satisfies Operation<Session>;
 
-export const portsStatus: Operation = {
+export const portsStatus = {
   name: 'ports_status',
   group: 'port',
   verb: 'status',
@@ -75,4 +77,4 @@ export const portsStatus: Operation = {
     }));
     return { success: true, allocations };
   },
-};
+} satisfies Operation;

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../kernel/refusal.ts';
 import type { LogEntry } from '../ledger/log.ts';
 import type { Operation, Step } from '../operation.ts';
 
-interface Input {
+export interface Input {
   readonly agent_id?: string;
   readonly operation?: string;
   readonly since?: string;
@@ -14,7 +14,7 @@ interface Input {
   readonly cursor?: string;
 }
 
-export const queryAudit: Operation<Input> = {
+export const queryAudit = {
   name: 'query_audit',
   group: 'audit',
   verb: 'query',
@@ -48,7 +48,7 @@ export const queryAudit: Operation<Input> = {
       ...(page.below === undefined ? {} : { next_cursor: writeCursor(page.below) }),
     };
   },
-};
+} satisfies Operation<Input>;
 
 /** An agent sees what it did itself; whoever has the store in hands, or is a person, sees everything. */
 function visibleAgent({ agent_id }: Input, { authority, caller }: Step): string | undefined | Refusal {

@@ -5,11 +5,11 @@ import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 import { type AreasInput, namedAreas } from './areas.ts';
 
-interface Input extends AreasInput {
+export interface Input extends AreasInput {
   fencing_token?: number | undefined;
 }
 
-export const releaseLock: Operation<Input> = {
+export const releaseLock = {
   name: 'release_lock',
   group: 'lock',
   verb: 'release',
@@ -41,4 +41,4 @@ export const releaseLock: Operation<Input> = {
     }
     return answer;
   },
-};
+} satisfies Operation<Input>;

@@ -2,13 +2,13 @@ import { renewWork as decide } from '../domain/commands.ts';
 import { isRefusal } from '../kernel/refusal.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
-interface Input {
+export interface Input {
   task_id: string;
   lease_minutes: number;
   fencing_token?: number | undefined;
 }
 
-export const renewWork: Operation<Input> = {
+export const renewWork = {
   name: 'renew_work',
   group: 'work',
   verb: 'renew',
@@ -28,4 +28,4 @@ export const renewWork: Operation<Input> = {
     if (!isRefusal(answer)) step.grants.remember(granted, answer.fencing_token as number);
     return answer;
   },
-};
+} satisfies Operation<Input>;

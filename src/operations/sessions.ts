@@ -17,12 +17,12 @@ import { cleanUp, end, free } from './clean-up.ts';
 
 const DEFAULT_IDLE_MS = limits.session_idle_minutes_default * 60_000;
 
-interface Registration {
+export interface Registration {
   capabilities?: string[] | undefined;
   current_task?: string | undefined;
 }
 
-export const registerSession: Operation<Registration> = {
+export const registerSession = {
   name: 'register_session',
   group: 'session',
   verb: 'register',
@@ -45,7 +45,7 @@ export const registerSession: Operation<Registration> = {
     const session_token = outcome.repeated ? undefined : sessionToken(step.caller, secret);
     return { ...answer, session_token, ...(await whatAwaits(step)) };
   },
-};
+} satisfies Operation<Registration>;
 
 /** What a new session should know first: the last hand-off, one's own before anybody else's, and mail. */
 async function whatAwaits(step: Step): Promise<JsonObject> {
@@ -59,7 +59,7 @@ async function whatAwaits(step: Step): Promise<JsonObject> {
   return { handoff: handoff ?? null, unread_messages };
 }
 
-export const heartbeat: Operation = {
+export const heartbeat = {
   name: 'heartbeat',
   group: 'session',
   verb: 'heartbeat',
@@ -73,12 +73,9 @@ export const heartbeat: Operation = {
   async handle(_input, step) {
     return answerOf(await step.run(touchSession(step.caller, { active: true, calls: 1 })));
   },
-};
+} satisfies Operation;
 
-export const discoverAgents: Operation<{
-  capability?: string | undefined;
-  status?: SessionStatus | undefined;
-}> = {
+export const discoverAgents = {
   name: 'discover_agents',
   group: 'session',
   verb: 'list',
@@ -93,9 +90,12 @@ export const discoverAgents: Operation<{
     const { loaded, now_ms } = await step.find(discoverNeeds(discovery));
     return discover(discovery, (range) => loaded.list<SessionState>(range), now_ms);
   },
-};
+} satisfies Operation<{
+  capability?: string | undefined;
+  status?: SessionStatus | undefined;
+}>;
 
-export const endSession: Operation = {
+export const endSession = {
   name: 'end_session',
   group: 'session',
   verb: 'end',
@@ -112,9 +112,9 @@ export const endSession: Operation = {
     if (ended === undefined) return { success: true, session_id, locks_released: 0, tasks_returned: 0 };
     return { success: true, session_id, ...(await free(step, ended)) };
   },
-};
+} satisfies Operation;
 
-export const cleanupDeadAgents: Operation<{ stale_threshold_minutes: number }> = {
+export const cleanupDeadAgents = {
   name: 'cleanup_dead_agents',
   group: 'session',
   verb: 'cleanup',
@@ -138,4 +138,4 @@ export const cleanupDeadAgents: Operation<{ stale_threshold_minutes: number }> =
       });
     return { success: true, ...(await cleanUp(step, stale_ms)) };
   },
-};
+} satisfies Operation<{ stale_threshold_minutes: number }>;

@@ -6,7 +6,7 @@ import {
 } from '../domain/queue/show-work.ts';
 import type { Operation } from '../operation.ts';
 
-export const showWork: Operation<{ task_id: string }> = {
+export const showWork = {
   name: 'show_work',
   group: 'work',
   verb: 'show',
@@ -22,9 +22,9 @@ export const showWork: Operation<{ task_id: string }> = {
     const { loaded } = await step.find(showWorkNeeds(input.task_id));
     return show(input.task_id, loaded);
   },
-};
+} satisfies Operation<{ task_id: string }>;
 
-export const listWork: Operation<{ limit: number }> = {
+export const listWork = {
   name: 'list_work',
   group: 'work',
   verb: 'list',
@@ -39,4 +39,4 @@ export const listWork: Operation<{ limit: number }> = {
     const { loaded } = await step.find(listWorkNeeds(input.limit));
     return list(input.limit, loaded);
   },
-};
+} satisfies Operation<{ limit: number }>;

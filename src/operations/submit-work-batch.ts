@@ -6,13 +6,13 @@ import { answerOf, type Operation } from '../operation.ts';
 import { releaseDependents } from './complete-work.ts';
 import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';
 
-interface Input {
+export interface Input {
   tasks: TaskInput[];
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const submitWorkBatch: Operation<Input> = {
+export const submitWorkBatch = {
   name: 'submit_work_batch',
   group: 'work',
   verb: 'submit-batch',
@@ -52,4 +52,4 @@ export const submitWorkBatch: Operation<Input> = {
     if (submitted.some(({ status }) => status === 'skipped')) await releaseDependents(step);
     return answer;
   },
-};
+} satisfies Operation<Input>;

@@ -20,7 +20,7 @@ export interface TaskInput {
   idempotency_key?: string | undefined;
 }
 
-export const submitWork: Operation<TaskInput> = {
+export const submitWork = {
   name: 'submit_work',
   group: 'work',
   verb: 'submit',
@@ -44,7 +44,7 @@ export const submitWork: Operation<TaskInput> = {
     const [submitted] = answer.tasks as JsonObject[];
     return { success: true, ...submitted };
   },
-};
+} satisfies Operation<TaskInput>;
 
 /** From the wire to the domain: paths in their normal form, ids from keys, times as numbers. */
 export function newTask(input: TaskInput, step: Step, prefix: string): NewTask | Refusal {

@@ -29,7 +29,7 @@ export async function termsFor(step: Step): Promise<Terms | Refusal | undefined>
   return { at_most, reviewers };
 }
 
-export const showTeam: Operation = {
+export const showTeam = {
   name: 'show_team',
   group: 'team',
   verb: 'check',
@@ -52,4 +52,4 @@ export const showTeam: Operation = {
     const agents = team.agents.map((agent) => ({ ...agent, capabilities: [...agent.capabilities] }));
     return { success: true, team: team.name, agents, rules };
   },
-};
+} satisfies Operation;

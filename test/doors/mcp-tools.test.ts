@@ -46,14 +46,14 @@ test('[MCP-1] a terse schema leaves out what is checked anyway, and nothing an a
 
 test('[MCP-1] annotations say what a tool does to the world', async () => {
   const hints = Object.fromEntries(
-    (await offerTools(operations)).map(({ tool }) => [tool.name, { title: tool.title, ...tool.annotations }]),
+    (await offerTools(operations)).map(({ tool }) => [tool.name, tool.annotations]),
   );
   const closed = { openWorldHint: false };
-  assert.deepEqual(hints.check_locks, { title: 'Check locks', readOnlyHint: true, ...closed });
-  assert.deepEqual(hints.submit_work, { title: 'Submit work', destructiveHint: false, ...closed });
+  assert.deepEqual(hints.check_locks, { readOnlyHint: true, ...closed });
+  assert.deepEqual(hints.submit_work, { destructiveHint: false, ...closed });
   const again = { idempotentHint: true, ...closed };
-  assert.deepEqual(hints.release_lock, { title: 'Release lock', destructiveHint: false, ...again });
-  assert.deepEqual(hints.cancel_work, { title: 'Cancel work', destructiveHint: true, ...again });
+  assert.deepEqual(hints.release_lock, { destructiveHint: false, ...again });
+  assert.deepEqual(hints.cancel_work, { destructiveHint: true, ...again });
   for (const { name, mutates } of operations)
     assert.equal(hints[name]?.readOnlyHint ?? false, !mutates, name);
 });

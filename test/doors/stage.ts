@@ -21,7 +21,8 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
     return known;
   };
   const text = JSON.stringify(answer, (name, value: unknown) => {
-    if (name === 'fencing_token') return rename('token', String(value));
+    // Two grants within a millisecond may have the same one, or not.
+    if (name === 'fencing_token') return '<token>';
     if (name === 'next_cursor') return '<cursor>';
     // Where in the log a row stands, which of its connection it was, and how soon it was done, differ too.
     return name === 'entries' ? (value as JsonObject[]).map(withoutPlace) : value;
@@ -30,7 +31,7 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
     .replaceAll(/cox-door-\w+/g, '<folder>')
     .replaceAll(/coxs_[\w-]+\.[\w-]+/g, '<secret>')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => rename('id', id))
-    .replaceAll(/\b1[789]\d{11}\b/g, (token) => rename('token', token));
+    .replaceAll(/\b1[789]\d{11}\b/g, '<token>');
   return JSON.parse(text) as Json;
 }
 

@@ -32,7 +32,8 @@ async function ask(client: Client, operation: string, input: JsonObject): Promis
 async function useLock(client: Client, random: Seeded): Promise<void> {
   const file_path = random.pick(PATHS);
   const verb = random.pick(['acquire', 'acquire', 'release', 'release', 'check'] as const);
-  const call: LockCall = { verb, agent_id: client.actor.agent_id };
+  const { agent_id = '' } = client.actor;
+  const call: LockCall = { verb, agent_id };
   await record(`lock/${file_path}`, call, async () => {
     const input: JsonObject = verb === 'check' ? { file_paths: [file_path] } : { file_path };
     if (verb === 'acquire') input.ttl_minutes = MINUTES;
@@ -48,7 +49,7 @@ async function useQueue(
   claims: [string, string, string][],
   name: string,
 ): Promise<void> {
-  const { agent_id } = client.actor;
+  const { agent_id = '' } = client.actor;
   const verb = random.pick(VERBS);
   const [task_type, claimed, task_id] =
     verb === 'complete' ? (claims.pop() ?? []) : [random.pick(TYPES), '', ''];

@@ -17,9 +17,9 @@ export async function offerTools(operations: readonly AnyOperation[]): Promise<O
   );
 }
 
+/** Without a title: it could only repeat the name. */
 function about({ name, summary }: AnyOperation) {
-  const words = name.replaceAll('_', ' ');
-  return { name, title: words.charAt(0).toUpperCase() + words.slice(1), description: summary };
+  return { name, description: summary };
 }
 
 /** Only what differs from the protocol's defaults: not read-only, destructive, not idempotent, open to the world. */

@@ -100,7 +100,7 @@ export const fields = {
 };
 
 /** From a zod object to what the coordinator asks for: the value, or a refusal that names the field and what would do. */
-export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.output<S>> {
+export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.output<S>, z.input<S>> {
   const accepted = Object.keys(shape.shape);
   return {
     json: z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' }) as JsonObject,

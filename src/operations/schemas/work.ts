@@ -8,7 +8,7 @@ const task_type = z
   .regex(/^[\w.:-]{1,64}$/, 'letters, digits and _ . : - only, at most 64')
   .describe('A short word such as test, review, refactor.');
 
-const key = someText(256, 'Submitting again with the same key returns the first task instead of a second.');
+const key = someText(256, 'Submitting again with the same key gives the first task.');
 
 const task = {
   task_type,
@@ -19,11 +19,11 @@ const task = {
     .array(path('A file the task will change.'))
     .max(limits.task_files_max)
     .default([])
-    .describe('Files the task will change; it is not handed out while another agent has one locked.'),
+    .describe('Files it will change; it waits while another agent has one locked.'),
   on_dependency_failure: z
     .enum(['block', 'skip', 'run'])
     .describe(
-      'If a dependency fails, is cancelled, dead or skipped: block (default; wait until it is retried), skip (end as skipped) or run (anyway). If it already has: block is refused.',
+      'If a dependency ends without success: block (default, until it is retried), skip, or run anyway.',
     )
     .optional(),
   not_before: z.iso
@@ -35,11 +35,11 @@ const task = {
     .min(1)
     .max(limits.task_attempts_max)
     .default(limits.task_attempts_default)
-    .describe('After so many claims that ran out it goes to the dead-letter state.'),
+    .describe('So many claims may run out before it is given up.'),
   idempotency_key: key.optional(),
 };
 
-const dependencies = (item: z.ZodType<string>, description: string) =>
+const dependencies = (item: z.ZodType<string, string>, description: string) =>
   z.array(item).max(limits.task_dependencies_max).default([]).describe(description);
 
 export const submitWork = inputSchema(

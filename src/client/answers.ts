@@ -1,0 +1,218 @@
+import type { FailurePolicy, TaskStatus } from '../domain/queue/task.ts';
+import type { SessionStatus } from '../domain/sessions/session.ts';
+import type { Json } from '../kernel/json.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+
+// What the operations answer when they do what they were asked for; times are ISO texts. An operation that is not here
+// answers `{ success: true }` and whatever else. A test compiles real answers against these types.
+
+interface Done {
+  success: true;
+}
+
+export interface Grant {
+  action: 'acquired' | 'refreshed';
+  file_path: string;
+  shared?: true;
+  expires_at: string;
+  fencing_token: number;
+}
+
+/** What one answer has and the other has not can be asked for in both. */
+type Without<T, K extends keyof T> = { [F in K]?: undefined };
+
+interface Waited {
+  waited_seconds?: number;
+}
+
+type Acquired = Done &
+  Waited &
+  (
+    | (Grant & { locks?: undefined })
+    | ({ action: Grant['action']; locks: Grant[] } & Without<Grant, Exclude<keyof Grant, 'action'>>)
+  );
+
+interface Released extends Done {
+  released: true;
+  file_path: string;
+  results?: undefined;
+}
+
+/** Of several paths each has its own answer; `success` is whether all were done. */
+interface ReleasedSeveral {
+  success: boolean;
+  released: boolean;
+  results: (Omit<Released, 'results'> | Refusal)[];
+  file_path?: undefined;
+  message?: undefined;
+}
+
+export interface HeldLock {
+  file_path: string;
+  locked_by: string;
+  agent_type: string;
+  session_id: string;
+  shared?: true;
+  locked_at: string;
+  expires_at: string;
+  fencing_token: number;
+  reason?: string;
+}
+
+export interface LockWaiter {
+  file_path: string;
+  agent_id: string;
+  agent_type: string;
+  shared?: true;
+  waiting_since_at: string;
+}
+
+interface Locks extends Done {
+  locks: HeldLock[];
+  waiting?: LockWaiter[];
+  truncated?: true;
+}
+
+interface Submitted {
+  task_id: string;
+  status: TaskStatus;
+  existing?: true;
+}
+
+export interface Claim {
+  task_id: string;
+  task_type: string;
+  task_description: string;
+  input_data?: Json;
+  priority: number;
+  files?: string[];
+  failed_dependencies?: string[];
+  attempt: number;
+  expires_at: string;
+  fencing_token: number;
+}
+
+interface Completed extends Done {
+  status: 'completed' | 'failed';
+  task_id: string;
+  has_dependents?: true;
+}
+
+interface CompletedSeveral {
+  success: boolean;
+  completed: number;
+  results: (Completed | ({ task_id: string } & Refusal))[];
+  message?: undefined;
+}
+
+export interface Task {
+  task_id: string;
+  status: TaskStatus;
+  task_type: string;
+  task_description: string;
+  input_data?: Json;
+  priority: number;
+  files?: string[];
+  depends_on?: string[];
+  waiting_for?: string[];
+  failed_dependencies?: string[];
+  on_dependency_failure?: FailurePolicy;
+  attempt_count: number;
+  max_attempts: number;
+  submitted_by: string;
+  created_at: string;
+  not_before?: string;
+  claimed_by?: string;
+  expires_at?: string;
+  ended_at?: string;
+  result?: Json;
+  error_message?: string;
+}
+
+interface Changed extends Done {
+  task_id: string;
+  status: TaskStatus;
+}
+
+export interface Handoff {
+  handoff_id: string;
+  agent_name: string;
+  session_id: string;
+  summary: string;
+  completed_work: string[];
+  in_progress: string[];
+  decisions: string[];
+  next_steps: string[];
+  relevant_files: string[];
+  created_at: string;
+}
+
+interface Registered extends Done {
+  session_id: string;
+  agent_id: string;
+  status: 'active';
+  resumed?: true;
+  /** Given out once: a repeated call answers without it. */
+  session_token?: string;
+  handoff: Handoff | null;
+  unread_messages: number;
+}
+
+export interface Agent {
+  agent_id: string;
+  agent_type: string;
+  session_id: string;
+  capabilities: string[];
+  status: SessionStatus;
+  current_task: string | null;
+  started_at: string;
+  last_heartbeat: string;
+  ended_at?: string;
+}
+
+interface Freed extends Done {
+  locks_released: number;
+  tasks_returned: number;
+}
+
+export interface Message {
+  message_id: string;
+  thread_id: string;
+  from: string;
+  to: string;
+  recipients?: string[];
+  addressed_to?: string;
+  subject?: string;
+  body: string;
+  in_reply_to?: string;
+  sent_at: string;
+  acknowledged_at?: string;
+}
+
+export interface Answers {
+  acquireLock: Acquired;
+  releaseLock: Released | ReleasedSeveral;
+  checkLocks: Locks;
+  submitWork: Done & Submitted;
+  getWork: Done & Claim;
+  completeWork: Completed;
+  renewWork: Done & Pick<Claim, 'task_id' | 'expires_at' | 'fencing_token'>;
+  showWork: Done & Task;
+  listWork: Done & { pending: Task[]; claimed: Task[]; delayed: Task[] };
+  cancelWork: Changed & { has_dependents?: true };
+  reprioritiseWork: Changed & { priority: number };
+  retryWork: Changed;
+  submitWorkBatch: Done & { tasks: Submitted[] };
+  getWorkBatch: Done & { tasks: Claim[] };
+  completeWorkBatch: CompletedSeveral;
+  registerSession: Registered;
+  heartbeat: Done & { session_id: string; resumed?: true };
+  discoverAgents: Done & { agents: Agent[] };
+  endSession: Freed & { session_id: string };
+  cleanupDeadAgents: Freed & { agents_cleaned: number };
+  writeHandoff: Done & { handoff_id: string };
+  readHandoff: Done & { handoffs: Handoff[] };
+  sendMessage: Done & { message_id: string; thread_id: string; recipients: string[] };
+  readInbox: Done & { messages: Message[] };
+  acknowledgeMessage: Done & { acknowledged: number };
+}

@@ -1,0 +1,9 @@
+import type { Client } from './client.ts';
+import { type ConnectOptions, chooseTarget } from './options.ts';
+
+/** Each half is loaded only when it is the one that is meant. */
+export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  const target = chooseTarget(options, process.env);
+  if (target.kind === 'local') return await (await import('./local.ts')).connectLocal(target);
+  return (await import('./remote.ts')).connectRemote(target);
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { Outcome } from './exchange.ts';
+import { aborted, type Doubt, refusalOf, unavailable } from './refusals.ts';
+
+export interface Judgement {
+  readonly answer: JsonObject;
+  /** Worth another try, but not before. Undefined: this is the answer. */
+  readonly again?: { readonly after_ms: number };
+}
+
+/** What an exchange means to whoever called. `url` is where it went, without anything secret. */
+export function judge(outcome: Outcome, url: string, doubt: Doubt | undefined): Judgement {
+  if (outcome.kind === 'aborted') return { answer: aborted(outcome.sent ? doubt : undefined) };
+  if (outcome.kind === 'failure') {
+    const answer = unavailable(url, outcome.what, outcome.sent ? doubt : undefined);
+    return outcome.passing ? { answer, again: { after_ms: 0 } } : { answer };
+  }
+  const { status } = outcome;
+  const body = parse(outcome.text);
+  if (status === 200) {
+    if (typeof body?.success === 'boolean') return { answer: body };
+    return { answer: unavailable(url, 'answered, but not as Coxswain does', doubt) };
+  }
+  // The key is for this address and no other.
+  if (status >= 300 && status < 400)
+    return { answer: unavailable(url, 'redirects, which is not followed: connect to where it leads') };
+  const answer = refusalOf(status, body, url);
+  return isPassing(status, body)
+    ? { answer, again: { after_ms: pause_ms(outcome.retry_after) } }
+    : { answer };
+}
+
+function isPassing(status: number, body: JsonObject | undefined): boolean {
+  if (status === 429 || status === 502 || status === 504) return true;
+  // A store that was moved or is full will not be better in a second.
+  return status === 503 && (body?.success !== false || body.error === 'database_unavailable');
+}
+
+/** Seconds; a date is a proxy's, and our own pause does as well. */
+function pause_ms(retry_after: string | undefined): number {
+  return retry_after !== undefined && /^\d{1,6}$/.test(retry_after) ? Number(retry_after) * 1000 : 0;
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../kernel/json.ts';
+import { open } from '../open.ts';
+import type { AnyOperation } from '../operation.ts';
+import { operations, operationsByName } from '../operations/index.ts';
+import { type Client, createClient } from './client.ts';
+import type { LocalTarget } from './options.ts';
+import { unknownOperation } from './refusals.ts';
+
+/** A client that has the store in hands. */
+export async function connectLocal({ options, identity }: LocalTarget): Promise<Client> {
+  const coxswain = await open(options);
+  const connection = coxswain.connect(identity);
+  const names = operations.map(({ name }) => name);
+  return createClient(names, {
+    actor: connection.actor,
+    async call(name, input = {}, { operation_id, ...options } = {}) {
+      const operation = operationsByName.get(name);
+      if (operation === undefined) return unknownOperation(name);
+      return await connection.perform(operation, await named(operation, input, operation_id), options);
+    },
+    close: () => coxswain.close(),
+  });
+}
+
+/** What takes no name can be repeated without one. */
+async function named(
+  operation: AnyOperation,
+  input: JsonObject,
+  operation_id: string | undefined,
+): Promise<JsonObject> {
+  if (operation_id === undefined || input.operation_id !== undefined) return input;
+  const { properties } = (await operation.input()).json;
+  return Object.hasOwn(properties as object, 'operation_id') ? { ...input, operation_id } : input;
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
+import { commands } from './domain/commands.ts';
+import { entities } from './domain/entities.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { createIds, type Random, systemRandom } from './kernel/ids.ts';
+import { reservedProblem } from './kernel/names.ts';
+import { findWorkspace, type Workspace } from './kernel/workspace.ts';
+import type { Actor } from './ledger/log.ts';
+import type { Store } from './ledger/store.ts';
+import { keepSealing } from './ledger/trail/sealing.ts';
+import type { Authority } from './operation.ts';
+import { createPorts } from './ports/ports.ts';
+import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
+import { chooseStore } from './stores/choose.ts';
+import { openStore } from './stores/open.ts';
+import { TeamReader } from './teams.ts';
+
+export interface OpenOptions {
+  /**
+   * Default: `COX_STORE`, `POSTGRES_DSN` / `DB_BACKEND`, else SQLite in the repository's shared git directory. `none:`
+   * opens nothing and answers what this machine can answer alone (port blocks).
+   */
+  readonly store?: string | undefined;
+  readonly project?: string | undefined;
+  readonly cwd?: string | undefined;
+  /** Where the settings come from; default: this process's environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  /**
+   * This process lives as long as its agent: with SQLite, it may commit for other processes on the file and through them.
+   * `COX_SEAT=off` says no for all.
+   */
+  readonly sits?: boolean | undefined;
+  /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
+  readonly presence?: PresenceSettings | 'off' | undefined;
+}
+
+/** A store with everything around it that a door needs; each client of the door gets a connection of its own. */
+export interface Coxswain {
+  readonly store: Store;
+  readonly store_url: string;
+  readonly project: string;
+  readonly workspace: Workspace;
+  readonly clock: Clock;
+  readonly presence: Presence;
+  connect(identity?: Partial<Actor>, authority?: Authority, showing?: Showing): Connection;
+  close(): Promise<void>;
+}
+
+export async function open(options: OpenOptions = {}): Promise<Coxswain> {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? systemRandom;
+  const ids = createIds(clock, random);
+  const env = options.env ?? process.env;
+  const workspace = findWorkspace(options.cwd ?? process.cwd());
+  const store_url = chooseStore(options.store, env).url ?? defaultStore(workspace);
+  const project = options.project ?? (env.COX_PROJECT || 'default');
+  const sits = options.sits === true && env.COX_SEAT !== 'off';
+  const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
+  const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
+  const settings = wanted === 'off' ? {} : wanted;
+  const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
+  const teams = new TeamReader(workspace, clock, env);
+  const ports = createPorts(env, clock);
+  const context: CoordinatorContext = {
+    store,
+    clock,
+    ids,
+    workspace,
+    project,
+    presence: wanted === 'off' ? undefined : presence,
+    teams,
+    ports,
+  };
+  const closing = new AbortController();
+  // Whoever lives long seals the log for all; a short command would not get to it.
+  const sealing = options.sits === true ? keepSealing(store, project, clock, closing.signal) : undefined;
+  return {
+    store,
+    store_url,
+    project,
+    workspace,
+    clock,
+    presence,
+    connect(identity = {}, authority = 'operator', showing = {}) {
+      const fresh = ids.uuid();
+      const actor = {
+        agent_id: identity.agent_id ?? `agent-${fresh}`,
+        agent_type: identity.agent_type ?? 'unknown',
+        session_id: identity.session_id ?? fresh,
+      };
+      for (const field of ['agent_id', 'agent_type'] as const) {
+        // Every door goes through here, so no agent looks like a person through any.
+        const isOwn = authority === 'person' || identity === HOUSEKEEPER;
+        const problem = isOwn ? undefined : reservedProblem(field, actor[field]);
+        if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
+      }
+      return new Connection(context, actor, authority, showing);
+    },
+    async close() {
+      closing.abort();
+      await sealing;
+      await store.close();
+    },
+  };
+}
+
+/** Where all worktrees of a repository share it; without git, beside the files it coordinates. */
+function defaultStore(workspace: Workspace): string {
+  const folder =
+    workspace.gitCommonDir === undefined
+      ? join(workspace.root, '.coxswain')
+      : join(workspace.gitCommonDir, 'coxswain');
+  return `sqlite:${join(folder, 'cox.db')}`;
+}
