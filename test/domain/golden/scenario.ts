@@ -134,6 +134,9 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
       { ...context, presence, teams },
       { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` },
     );
+  const operator = new Connection(context, { agent_id: 'op', agent_type: 'cli', session_id: 'op-1' });
+  const { key_id } = await ask(operator, 'create_key', { agent: 'carl', expires_days: 30 });
+  await ask(operator, 'revoke_key', { key_id });
   await tellOfSessions(ask, [present('carl'), present('dora')], (minutes) => {
     now_ms += minutes * MINUTE_MS;
   });
