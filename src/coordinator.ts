@@ -4,7 +4,7 @@ import { digest, type Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
 import { normaliseArea, normalisePath } from './kernel/path.ts';
-import { isRefusal, refuse, StoreFailure } from './kernel/refusal.ts';
+import { isRefusal, type Refusal, refuse, StoreFailure } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
 import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
@@ -89,16 +89,16 @@ export class Connection {
     const { operation_id, ...parameters } = (parsed.ok ? parsed.value : {}) as JsonObject;
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
 
-    // The first call, and one in a while, says that the agent is there; it travels beside the call itself.
-    const touching = parsed.ok ? this.#touch(operation) : undefined;
+    // Whoever comes says so before it asks: from then on nothing is freed because it had been silent.
+    if (parsed.ok) await this.#touch(operation);
 
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const recorder = { committed: false };
-    const answer = parsed.ok
+    let answer = parsed.ok
       ? await this.#handle(operation, parsed.value, this.#step(request, recorder, options))
       : parsed.refusal;
 
-    if (touching !== undefined) await touching;
+    if (operation.mutates && !isRefusal(answer)) answer = (await this.#awoken()) ?? answer;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
     if (!recorder.committed) {
@@ -113,32 +113,47 @@ export class Connection {
     if (this.#touched_ms !== undefined) await this.#sign(false);
   }
 
-  #touch(operation: AnyOperation): Promise<void> | undefined {
+  async #touch(operation: AnyOperation): Promise<void> {
     const { presence } = this.#context;
     const { shows = 'always' } = this.#showing;
-    if (presence === undefined || shows === 'never' || operation.machine) return undefined;
-    if (shows === 'writes' && !operation.mutates) return undefined;
+    if (presence === undefined || shows === 'never' || operation.machine) return;
+    if (shows === 'writes' && !operation.mutates) return;
     if (operation.signs) {
       this.#touched_ms = undefined;
-      return undefined;
+      return;
     }
     this.#calls += 1;
-    return presence.isDue(this.#touched_ms) ? this.#sign(true) : undefined;
+    if (presence.isDue(this.#touched_ms)) await this.#sign(true);
   }
 
-  async #sign(active: boolean): Promise<void> {
+  /**
+   * A process that was stopped amid a call may find its session ended, and what it has just been granted may be freed any
+   * moment. It is not told that it has it.
+   */
+  async #awoken(): Promise<Refusal | undefined> {
+    const { presence } = this.#context;
+    if (presence === undefined || this.#touched_ms === undefined || !presence.isLate(this.#touched_ms))
+      return;
+    if (!(await this.#sign(true))) return;
+    return refuse('session_ended', 'Your session was ended for its silence while this call was under way.');
+  }
+
+  /** True: its session had ended, and goes on now. */
+  async #sign(active: boolean): Promise<boolean> {
     const { presence, clock } = this.#context;
-    if (presence === undefined) return;
+    if (presence === undefined) return false;
     const calls = this.#calls;
     this.#calls = 0;
     this.#touched_ms = clock.now_ms();
     const sign = { active, calls, enough_ms: presence.touch_ms, capabilities: this.#showing.capabilities };
     try {
-      await this.#chore('touch_session', presence.sign(this.actor, sign));
+      const outcome = await this.#chore('touch_session', presence.sign(this.actor, sign));
+      return outcome.status === 'committed' && outcome.answer.resumed === true;
     } catch {
       // The call itself says what is wrong with the store; the next one tries again.
       this.#touched_ms = undefined;
       this.#calls += calls;
+      return false;
     }
   }
 
@@ -210,6 +225,9 @@ export class Connection {
       hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal, matters),
       consider: (decision) => this.#consider(decision),
       waiting: (why) => options.onWaiting?.(why),
+      stillHere: async () => {
+        if (this.#touched_ms !== undefined && presence?.isDue(this.#touched_ms)) await this.#sign(true);
+      },
       ports: () => {
         if (ports === undefined) throw new Error('this coordinator was given no ports');
         return ports;

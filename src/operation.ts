@@ -49,6 +49,8 @@ export interface Step {
   consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>>;
   /** Tells whoever looks on that the call waits, and why. */
   waiting(why: JsonObject): void;
+  /** A call that waits for long says from time to time that its agent does, or it would be taken for dead. */
+  stillHere(): Promise<void>;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
   /** This machine's port blocks; they are in no store. */
   ports(): Ports;

@@ -48,6 +48,12 @@ export class Presence {
     return since_ms < 0 || since_ms >= this.touch_ms;
   }
 
+  /** So long after its last sign of life that somebody may have ended the session. */
+  isLate(touched_ms: number): boolean {
+    const since_ms = this.#clock.now_ms() - touched_ms;
+    return since_ms < 0 || since_ms >= this.stale_ms / 2;
+  }
+
   sign(actor: Actor, sign: SignOfLife): Decision<JsonObject> {
     return touchSession(actor, sign);
   }

@@ -12,8 +12,6 @@ export interface Lease {
   token: number;
   granted_at_ms: number;
   expires_at_ms: number;
-  /** When its holder last asked for it again, if it did. */
-  renewed_at_ms?: number | undefined;
 }
 
 export interface Caller {
@@ -35,11 +33,6 @@ export type Standing =
 /** Expiry is decided here, on reading, by the store's time; no sweeper has to have run. */
 export function isOver(lease: Pick<Lease, 'expires_at_ms'>, now_ms: number): boolean {
   return now_ms >= lease.expires_at_ms;
-}
-
-/** When its holder last said that it wants it. */
-export function affirmedAt_ms(lease: Lease): number {
-  return lease.renewed_at_ms ?? lease.granted_at_ms;
 }
 
 /** Readers stand each other; nobody else does. Whether holder, waiter or newcomer. */
@@ -86,5 +79,5 @@ export function renew(
   now_ms: number,
 ): Lease {
   if (lease.session_id !== caller.session_id) return grant(record, caller, ttl_ms, now_ms);
-  return { ...lease, expires_at_ms: now_ms + ttl_ms, renewed_at_ms: now_ms };
+  return { ...lease, expires_at_ms: now_ms + ttl_ms };
 }

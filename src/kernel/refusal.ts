@@ -51,6 +51,7 @@ const catalogue = {
   ],
   wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
   // sessions, mail, teams
+  session_ended: ['error', 'Look what you still hold (check_locks), then ask again for what you need.'],
   unknown_message: ['error', 'Check the message id; read_inbox lists what is addressed to you.'],
   no_recipients: ['error', 'Nobody matches; see discover_agents, or name agents in `to`.'],
   not_owner: ['error', 'Ask one of the owners to do it (send_message), or work on another part.'],

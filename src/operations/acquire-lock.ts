@@ -82,8 +82,10 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
         last = looked;
         return undefined;
       };
-      const renew = async () =>
-        void (await step.chore('wait_for_lock', awaitLock({ ...wish, stays: false })));
+      const renew = async () => {
+        await step.stillHere();
+        await step.chore('wait_for_lock', awaitLock({ ...wish, stays: false }));
+      };
       step.waiting(answer);
       const renew_ms = limits.waiter_alive_ms / 2;
       const soonest_ms = () => untilFree_ms(last) - step.now_ms();

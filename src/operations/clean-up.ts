@@ -1,8 +1,6 @@
 import { closeFreeing, endSession, freeLocks, freeTasks } from '../domain/commands.ts';
 import { claimedTasks, heldLocks, type Page } from '../domain/sessions/free-leases.ts';
 import {
-  type Ended,
-  endedSession,
   type SessionName,
   type SessionState,
   silentSince,
@@ -35,13 +33,13 @@ export async function cleanUp(step: Step, stale_ms: number): Promise<Freed & { a
     const range = silentSince(now_ms - stale_ms);
     const { loaded } = await step.find({ ranges: [range, stillFreeing] });
     const silent = loaded.list<SessionState>(range);
-    const freeing = loaded.list<SessionState>(stillFreeing).flatMap((record) => endedSession(record) ?? []);
+    const freeing = loaded.list<SessionState>(stillFreeing).map(({ state }) => nameOf(state));
     if (silent.length === 0 && freeing.length === 0) break;
     for (const { state } of silent) {
-      const ended = await end(step, state, 'silent', state.last_heartbeat_ms);
-      if (ended === undefined) continue;
+      const name = nameOf(state);
+      if (!(await end(step, name, 'silent', state.last_heartbeat_ms))) continue;
       agents_cleaned += 1;
-      freeing.push(ended);
+      freeing.push(name);
     }
     for (const session of freeing) {
       const { locks_released, tasks_returned } = await free(step, session);
@@ -52,20 +50,23 @@ export async function cleanUp(step: Step, stale_ms: number): Promise<Freed & { a
   return { agents_cleaned, ...total };
 }
 
-/** Undefined: it had ended already, or has given a sign of life meanwhile. */
-export async function end(
-  step: Step,
-  { agent_id, session_id }: SessionName,
-  end_reason: string,
-  silent_since_ms?: number,
-): Promise<Ended | undefined> {
-  const name = { agent_id, session_id };
-  const answer = answerOf(await step.chore('end_session', endSession(name, { end_reason, silent_since_ms })));
-  if (isRefusal(answer)) return undefined;
-  return { ...name, freeing_before_ms: answer.freeing_before_ms as number };
+function nameOf({ agent_id, session_id }: SessionName): SessionName {
+  return { agent_id, session_id };
 }
 
-export async function free(step: Step, session: Ended): Promise<Freed> {
+/** False: it had ended already, or has given a sign of life meanwhile. */
+export async function end(
+  step: Step,
+  session: SessionName,
+  end_reason: string,
+  silent_since_ms?: number,
+): Promise<boolean> {
+  const decision = endSession(nameOf(session), { end_reason, silent_since_ms });
+  return !isRefusal(answerOf(await step.chore('end_session', decision)));
+}
+
+export async function free(step: Step, ended: SessionName): Promise<Freed> {
+  const session = nameOf(ended);
   const freed = {
     locks_released: await freeAll(step, heldLocks, session, freeLocks),
     tasks_returned: await freeAll(step, claimedTasks, session, freeTasks),
@@ -77,14 +78,14 @@ export async function free(step: Step, session: Ended): Promise<Freed> {
 async function freeAll<S>(
   step: Step,
   first: Page<S>,
-  session: Ended,
-  decide: (session: Ended, ids: readonly string[]) => Decision<JsonObject>,
+  session: SessionName,
+  decide: (session: SessionName, ids: readonly string[]) => Decision<JsonObject>,
 ): Promise<number> {
   let freed = 0;
   for (let page: Page<S> | undefined = first; page !== undefined; ) {
     const { loaded } = await step.find({ ranges: [page.range] });
     const records = loaded.list<S>(page.range);
-    const ids = page.forfeited(records, session);
+    const ids = page.heldBy(records, session);
     for (let index = 0; index < ids.length; index += limits.freed_per_commit) {
       const part = ids.slice(index, index + limits.freed_per_commit);
       const answer = answerOf(await step.chore('free_session', decide(session, part)));

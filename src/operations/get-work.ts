@@ -117,7 +117,10 @@ async function takeInLine(
     soonest_ms = Math.min(nextDueAt_ms(loaded, waiter_id, now_ms), now_ms + LOOK_AGAIN_MS);
     return undefined;
   };
-  const renew = async () => void (await step.chore('wait_for_work', joinLine(place)));
+  const renew = async () => {
+    await step.stillHere();
+    await step.chore('wait_for_work', joinLine(place));
+  };
   let got: JsonObject | undefined;
   try {
     const joined = answerOf(await step.chore('wait_for_work', joinLine(place)));

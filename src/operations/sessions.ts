@@ -108,9 +108,9 @@ export const endSession = {
   input: async () => (await import('./schemas/sessions.ts')).endSession,
   async handle(_input, step) {
     const { session_id } = step.caller;
-    const ended = await end(step, step.caller, 'ended');
-    if (ended === undefined) return { success: true, session_id, locks_released: 0, tasks_returned: 0 };
-    return { success: true, session_id, ...(await free(step, ended)) };
+    if (!(await end(step, step.caller, 'ended')))
+      return { success: true, session_id, locks_released: 0, tasks_returned: 0 };
+    return { success: true, session_id, ...(await free(step, step.caller)) };
   },
 } satisfies Operation;
 

@@ -40,7 +40,7 @@ const EVENTS: Record<string, string> = {
   'message/message_acknowledged': '',
   'message/message_sent': 'addressed_to? body from in_reply_to? message_id recipients? subject? thread_id to',
   'session/session_active': 'calls',
-  'session/session_ended': 'end_reason freeing_before_ms',
+  'session/session_ended': 'end_reason',
   'session/session_freed': 'locks_released tasks_returned',
   'session/session_heartbeat': 'calls',
   'session/session_registered': 'agent_type capabilities? current_task? token_hash',
@@ -68,7 +68,7 @@ const EVENTS: Record<string, string> = {
   'work_line/line_left': 'waiter_ids',
 };
 
-const LEASE = /^agent_id agent_type expires_at_ms granted_at_ms (renewed_at_ms )?session_id token$/;
+const LEASE = /^agent_id agent_type expires_at_ms granted_at_ms session_id token$/;
 const WAITER =
   /^agent_id (agent_type )?alive_until_ms id (pattern )?(session_id )?(shared )?(since_ms|task_types)?$/;
 const ROW =

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
 import {
   closeFreeing,
   endSession,
@@ -32,7 +31,6 @@ const silent = (facts: Fact[]) =>
   given(...facts)
     .at(GONE_MS)
     .when(endSession(name, { end_reason: 'silent', silent_since_ms: NOON_MS })).facts;
-const ended = { ...name, freeing_before_ms: GONE_MS };
 
 function seen(
   facts: Fact[],
@@ -110,7 +108,7 @@ test('[SESS-4] a session is ended for its silence only if nothing was heard of i
   given(...here)
     .at(GONE_MS)
     .when(silence)
-    .thenCommits(event('session_ended', { freeing_before_ms: GONE_MS }));
+    .thenCommits(event('session_ended', { end_reason: 'silent' }));
   const alive = given(...here)
     .at(GONE_MS)
     .when(touch()).facts;
@@ -124,28 +122,28 @@ test('[SESS-4] a session is ended for its silence only if nothing was heard of i
     .thenRefuses('not_held');
 });
 
-test('[SESS-4] what it held is freed; what it took again when it came back is not', () => {
+test('[SESS-4] what it held is freed while it is gone, and nothing any more once it is back', () => {
   const area = { place: 'src/a.ts' };
   const holding = given(...here)
     .at(NOON_MS)
     .when(acquire(carl, area)).facts;
   const gone = silent(holding);
-  const release = freeLocks(ended, ['src/a.ts']);
+  const release = freeLocks(name, ['src/a.ts']);
   given(...gone)
     .at(GONE_MS + 1)
     .when(release)
     .thenCommits({ kind: 'lock', id: 'src/a.ts', type: 'lock_released', data: { cause: 'session_ended' } });
-  // In the very same millisecond, before the release comes to it.
   const back = given(...gone)
     .at(GONE_MS)
-    .when(
-      acquireLock({ areas: [area], single: true, caller: carl, ttl_ms: 40 * MINUTE_MS, reason: undefined }),
-    );
-  back.answering({ success: true });
-  given(...back.facts)
-    .at(GONE_MS + 1)
+    .when(touch()).facts;
+  given(...back)
+    .at(GONE_MS)
     .when(release)
-    .thenRefuses('not_held');
+    .thenRefuses('wrong_status');
+  given(...holding)
+    .at(GONE_MS)
+    .when(release)
+    .thenRefuses('wrong_status');
   // Another session of the same agent is none of its business.
   const twin = given(...here)
     .at(NOON_MS)
@@ -156,54 +154,36 @@ test('[SESS-4] what it held is freed; what it took again when it came back is no
     .thenRefuses('not_held');
 });
 
-test('[SESS-4] who says goodbye gives up what it took in the same millisecond', () => {
-  const area = { place: 'src/a.ts' };
-  const holding = given(...here)
-    .at(LATER_MS)
-    .when(acquire(carl, area)).facts;
-  const bye = given(...holding)
-    .at(LATER_MS)
-    .when(endSession(name, { end_reason: 'ended' }));
-  const { freeing_before_ms } = bye.answer as { freeing_before_ms: number };
-  given(...bye.facts)
-    .at(LATER_MS)
-    .when(freeLocks({ ...name, freeing_before_ms }, ['src/a.ts']))
-    .thenCommits({ kind: 'lock', id: 'src/a.ts', type: 'lock_released', data: {} });
-});
-
 test('[SESS-4] its task goes back to the queue with its attempt counted', () => {
   const task = submitted('t1');
   const facts = [...here, task, claimed('t1', carl, { ttl_ms: 60 * MINUTE_MS })];
   const freed = given(...silent(facts))
     .at(GONE_MS + 1)
-    .when(freeTasks(ended, ['t1']));
+    .when(freeTasks(name, ['t1']));
   freed.thenCommits({ kind: 'task', id: 't1', type: 'task_lease_expired', data: {} });
   assert.equal(freed.after.get('task/t1')?.state.attempt_count, 1);
   given(...freed.facts)
     .at(GONE_MS + 2)
-    .when(freeTasks(ended, ['t1']))
+    .when(freeTasks(name, ['t1']))
     .thenRefuses('not_held');
 });
 
-test('[SESS-4] freeing goes on although the session is back, and closes once', () => {
+test('[SESS-4] freeing is closed once, and not for one that is back', () => {
   const gone = silent(here);
+  const closed = given(...gone)
+    .at(GONE_MS + 6)
+    .when(closeFreeing(name, { locks_released: 1 }));
+  closed.thenCommits(event('session_freed', { locks_released: 1 }));
+  given(...closed.facts)
+    .at(GONE_MS + 7)
+    .when(closeFreeing(name, {}))
+    .thenRefuses('wrong_status');
   const back = given(...gone)
     .at(GONE_MS + 5)
     .when(touch());
   back.thenCommits(event('session_resumed')).answering({ resumed: true });
-  const closed = given(...back.facts)
+  given(...back.facts)
     .at(GONE_MS + 6)
-    .when(closeFreeing(ended, { locks_released: 1 }));
-  closed.thenCommits(event('session_freed', { locks_released: 1 }));
-  given(...closed.facts)
-    .at(GONE_MS + 7)
-    .when(closeFreeing(ended, {}))
-    .thenRefuses('not_held');
-  const again = given(...back.facts)
-    .at(GONE_MS + 8)
-    .when(endSession(name, { end_reason: 'ended' })).facts;
-  given(...again)
-    .at(GONE_MS + 9)
-    .when(closeFreeing(ended, {}))
-    .thenRefuses('not_held');
+    .when(closeFreeing(name, {}))
+    .thenRefuses('wrong_status');
 });

@@ -129,6 +129,7 @@ const CODES: Record<RefusalCode, string> = {
   dependency_failed: 'error 1 200',
   lease_expired: 'error 1 200',
   wrong_status: 'error 1 200',
+  session_ended: 'error 1 200',
   unknown_message: 'error 1 200',
   no_recipients: 'error 1 200',
   not_owner: 'error 1 200',

@@ -6,24 +6,31 @@ const onMemory = 'test/conformance/memory.test.ts';
 /** Sessions, hand-offs, mail, teams, keys: an agent's daily operations. */
 export const daily: readonly Plant[] = [
   {
-    name: 'clean-up frees what its agent has taken again',
-    file: 'src/domain/sessions/free-leases.ts',
-    from: 'affirmedAt_ms(lease) < session.freeing_before_ms',
-    to: 'affirmedAt_ms(lease) > 0',
+    name: 'clean-up goes on although its agent is back',
+    file: 'src/domain/sessions/change-session.ts',
+    from: 'if (stateOf(name, loaded)?.freeing === true) return undefined;',
+    to: 'if (stateOf(name, loaded) !== undefined) return undefined;',
     tests: [sessions, onMemory],
   },
   {
-    name: 'extending a lock is no sign that it is wanted',
-    file: 'src/domain/lease.ts',
-    from: 'return lease.renewed_at_ms ?? lease.granted_at_ms;',
-    to: 'return lease.granted_at_ms;',
-    tests: [sessions, onMemory],
+    name: 'who comes back says so only after it has asked',
+    file: 'src/coordinator.ts',
+    from: 'if (parsed.ok) await this.#touch(operation);',
+    to: 'if (parsed.ok) void this.#touch(operation);',
+    tests: ['test/coordinator/presence.test.ts', onMemory],
+  },
+  {
+    name: 'a process that was stopped amid a call believes what it was told',
+    file: 'src/coordinator.ts',
+    from: 'if (!(await this.#sign(true))) return;',
+    to: 'return;',
+    tests: ['test/coordinator/presence.test.ts'],
   },
   {
     name: 'clean-up goes by the agent, not by its session',
     file: 'src/domain/sessions/free-leases.ts',
-    from: 'lease.session_id === session.session_id &&',
-    to: '',
+    from: 'lease.agent_id === agent_id && lease.session_id === session_id',
+    to: 'lease.agent_id === agent_id && session_id !== undefined',
     tests: [sessions, onMemory],
   },
   {
@@ -36,8 +43,8 @@ export const daily: readonly Plant[] = [
   {
     name: 'what an interrupted clean-up left is forgotten',
     file: 'src/operations/clean-up.ts',
-    from: 'loaded.list<SessionState>(stillFreeing).flatMap((record) => endedSession(record) ?? [])',
-    to: '[] as Ended[]',
+    from: 'loaded.list<SessionState>(stillFreeing).map(({ state }) => nameOf(state))',
+    to: '[] as SessionName[]',
     tests: [onMemory],
   },
   {

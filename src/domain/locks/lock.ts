@@ -83,9 +83,8 @@ export function leaseOf({
   token,
   granted_at_ms,
   expires_at_ms,
-  renewed_at_ms,
 }: Lease): Lease {
-  return { agent_id, agent_type, session_id, token, granted_at_ms, expires_at_ms, renewed_at_ms };
+  return { agent_id, agent_type, session_id, token, granted_at_ms, expires_at_ms };
 }
 
 export function isEmpty(state: LockState | undefined): boolean {

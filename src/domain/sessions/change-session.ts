@@ -1,15 +1,14 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { refuse } from '../../kernel/refusal.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../lease.ts';
-import { type Ended, type SessionName, type SessionState, sessionEvent, sessionKey } from './session.ts';
+import { type SessionName, type SessionState, sessionEvent, sessionKey } from './session.ts';
 
 function stateOf(caller: SessionName, loaded: Loaded): SessionState | undefined {
   return loaded.get<SessionState>(sessionKey(caller))?.state;
 }
 
-/** Without a word about what it holds: that was forfeited when it ended, whether it has been freed by now or not. */
 function started({ agent_id, agent_type, session_id }: Caller, capabilities: readonly string[]): EventBody {
   const data = { agent_id, agent_type, session_id, capabilities: [...capabilities] };
   return sessionEvent({ agent_id, session_id }, 'session_started', data);
@@ -87,31 +86,37 @@ export function endSession(
 ): Decision<JsonObject> {
   return {
     needs: { keys: [sessionKey(name)] },
-    decide(loaded, now_ms) {
+    decide(loaded) {
       const state = stateOf(name, loaded);
       if (state === undefined || state.ended_at_ms !== undefined)
         return refused(refuse('not_held', 'The session has ended already.', { session_id: name.session_id }));
       if (how.silent_since_ms !== undefined && state.last_heartbeat_ms !== how.silent_since_ms)
         return refused(refuse('wrong_status', 'The session is alive.', { session_id: name.session_id }));
-      // Who says goodbye forfeits what it took in this very millisecond; who was silent took nothing for long.
-      const freeing_before_ms = how.silent_since_ms === undefined ? now_ms + 1 : now_ms;
-      const data = { end_reason: how.end_reason, freeing_before_ms };
-      const answer = { success: true, session_id: name.session_id, freeing_before_ms };
-      return commit([sessionEvent(name, 'session_ended', data)], answer);
+      const { end_reason } = how;
+      const answer = { success: true, session_id: name.session_id };
+      return commit([sessionEvent(name, 'session_ended', { end_reason })], answer);
     },
   };
 }
 
 /** Nothing is left of what it held when it ended. */
-export function closeFreeing(session: Ended, freed: JsonObject): Decision<JsonObject> {
-  const { freeing_before_ms, ...name } = session;
+export function closeFreeing(name: SessionName, freed: JsonObject): Decision<JsonObject> {
   return {
     needs: { keys: [sessionKey(name)] },
     decide(loaded) {
-      // It may have ended once more since.
-      if (stateOf(name, loaded)?.freeing_before_ms !== freeing_before_ms)
-        return refused(refuse('not_held', 'Nothing is left to free.', { session_id: name.session_id }));
-      return commit([sessionEvent(name, 'session_freed', freed)], { success: true, ...freed });
+      const back = refuseToFree(name, loaded);
+      return back === undefined
+        ? commit([sessionEvent(name, 'session_freed', freed)], { success: true, ...freed })
+        : refused(back);
     },
   };
+}
+
+/**
+ * Only what an ended session holds is freed. It is read by key, and so expected at the commit: whoever comes back says so
+ * before it asks for anything, and from that moment on nothing of it is freed any more.
+ */
+export function refuseToFree(name: SessionName, loaded: Loaded): Refusal | undefined {
+  if (stateOf(name, loaded)?.freeing === true) return undefined;
+  return refuse('wrong_status', 'The session is back, or has been freed.', { session_id: name.session_id });
 }

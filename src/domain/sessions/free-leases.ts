@@ -3,26 +3,23 @@ import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, prefixed, type Range, refused } from '../../ledger/decision.ts';
 import type { EntityRecord, EventBody } from '../../ledger/entity.ts';
-import { affirmedAt_ms, type Lease } from '../lease.ts';
+import type { Lease } from '../lease.ts';
 import { foldersKey, withFolders } from '../locks/folders.ts';
 import { HELD, LOCK, type LockState, lockEvent, lockKey, placeOf } from '../locks/lock.ts';
 import { dueAt_ms } from '../queue/get-work.ts';
 import { giveBack } from '../queue/settle-due.ts';
 import { DUE, dueKey, TASK, type TaskState, taskKey } from '../queue/task.ts';
-import type { Ended } from './session.ts';
+import { refuseToFree } from './change-session.ts';
+import { type SessionName, sessionKey } from './session.ts';
 
-function isForfeit(lease: Lease, session: Ended): boolean {
-  return (
-    lease.agent_id === session.agent_id &&
-    lease.session_id === session.session_id &&
-    affirmedAt_ms(lease) < session.freeing_before_ms
-  );
+function isOf(lease: Lease, { agent_id, session_id }: SessionName): boolean {
+  return lease.agent_id === agent_id && lease.session_id === session_id;
 }
 
 /** A look through everything that is held, a page at a time: clean-up is rare, and an index by holder would cost every lock. */
 export interface Page<S> {
   readonly range: Range;
-  forfeited(records: readonly EntityRecord<S>[], session: Ended): string[];
+  heldBy(records: readonly EntityRecord<S>[], session: SessionName): string[];
   next(records: readonly EntityRecord<S>[]): Page<S> | undefined;
 }
 
@@ -33,9 +30,9 @@ function lockPage(from: string): Page<LockState> {
   const range: Range = { ...prefixed('sort', LOCK, HELD, limits.range_rows_max), from };
   return {
     range,
-    forfeited: (records, session) =>
+    heldBy: (records, session) =>
       records
-        .filter(({ state }) => placeOf(state).leases.some((lease) => isForfeit(lease, session)))
+        .filter(({ state }) => placeOf(state).leases.some((lease) => isOf(lease, session)))
         .map(({ id }) => id),
     next(records) {
       const last = records.at(-1);
@@ -50,9 +47,9 @@ function taskPage(from: string): Page<TaskState> {
   const range: Range = { ...prefixed('sort', TASK, DUE, limits.range_rows_max), from };
   return {
     range,
-    forfeited: (records, session) =>
+    heldBy: (records, session) =>
       records
-        .filter(({ state }) => state.lease !== undefined && isForfeit(state.lease, session))
+        .filter(({ state }) => state.lease !== undefined && isOf(state.lease, session))
         .map(({ id }) => id),
     next(records) {
       const last = records.at(-1);
@@ -64,15 +61,17 @@ function taskPage(from: string): Page<TaskState> {
   };
 }
 
-/** Releases what a session held in these places when it ended; what it has extended since it came back stays. */
-export function freeLocks(session: Ended, places: readonly string[]): Decision<JsonObject> {
+/** Releases what an ended session holds in these places. */
+export function freeLocks(session: SessionName, places: readonly string[]): Decision<JsonObject> {
   return {
-    needs: { keys: [foldersKey, ...places.map(lockKey)] },
+    needs: { keys: [sessionKey(session), foldersKey, ...places.map(lockKey)] },
     decide(loaded) {
+      const back = refuseToFree(session, loaded);
+      if (back !== undefined) return refused(back);
       const released: EventBody[] = [];
       for (const place of places)
         for (const lease of placeOf(loaded.get<LockState>(lockKey(place))?.state).leases)
-          if (isForfeit(lease, session)) {
+          if (isOf(lease, session)) {
             const { token, pattern, agent_id } = lease;
             released.push(
               lockEvent(place, 'lock_released', { token, pattern, agent_id, cause: 'session_ended' }),
@@ -86,13 +85,15 @@ export function freeLocks(session: Ended, places: readonly string[]): Decision<J
 }
 
 /** Its claims end as if their time were up: back to the queue, or to the dead letters after the last attempt. */
-export function freeTasks(session: Ended, task_ids: readonly string[]): Decision<JsonObject> {
+export function freeTasks(session: SessionName, task_ids: readonly string[]): Decision<JsonObject> {
   return {
-    needs: { keys: task_ids.map(taskKey) },
+    needs: { keys: [sessionKey(session), ...task_ids.map(taskKey)] },
     decide(loaded, now_ms) {
+      const back = refuseToFree(session, loaded);
+      if (back !== undefined) return refused(back);
       const events = task_ids.flatMap((id) => {
         const task = loaded.get<TaskState>(taskKey(id));
-        if (task?.state.lease === undefined || !isForfeit(task.state.lease, session)) return [];
+        if (task?.state.lease === undefined || !isOf(task.state.lease, session)) return [];
         return giveBack(task, now_ms);
       });
       if (events.length === 0) return refused(refuse('not_held', 'None of them is its own.'));

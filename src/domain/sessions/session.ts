@@ -19,11 +19,8 @@ export interface SessionState {
   ended_at_ms?: number | undefined;
   /** Why it ended: `ended` by itself, or `silent` for too long. */
   end_reason?: string | undefined;
-  /**
-   * It ended, and what it had taken before this moment is forfeit and may still be held; whoever cleans up next goes on
-   * with it. Also when it has come back meanwhile.
-   */
-  freeing_before_ms?: number | undefined;
+  /** It has ended and may still hold something; whoever cleans up next goes on with it. */
+  freeing?: true | undefined;
   /** Of the secret that was given out with its registration. */
   token_hash?: string | undefined;
 }
@@ -37,11 +34,6 @@ const SESSION = 'session';
 export interface SessionName {
   readonly agent_id: string;
   readonly session_id: string;
-}
-
-/** A session that ended, and from when on what it takes or extends is its own again. */
-export interface Ended extends SessionName {
-  readonly freeing_before_ms: number;
 }
 
 /** Names hold no control characters, so the two parts never run into each other. */
@@ -85,7 +77,7 @@ export const sessionEntity: EntityType<SessionState> = {
   kind: SESSION,
   evolve,
   index(state) {
-    const group = state.freeing_before_ms === undefined ? undefined : FREEING;
+    const group = state.freeing ? FREEING : undefined;
     if (state.ended_at_ms !== undefined) return { sort: `${ENDED}${newestFirst(state.ended_at_ms)}`, group };
     return {
       group,
@@ -98,12 +90,11 @@ export const sessionEntity: EntityType<SessionState> = {
 function evolve(state: SessionState | undefined, event: EventBody, at_ms: number): SessionState {
   const data = event.data as Partial<SessionState>;
   const seen = { last_heartbeat_ms: at_ms, last_active_ms: at_ms };
-  const back = { ended_at_ms: undefined, end_reason: undefined };
+  const back = { ended_at_ms: undefined, end_reason: undefined, freeing: undefined };
   if (event.type === 'session_started') return { ...(data as SessionState), started_at_ms: at_ms, ...seen };
   if (state === undefined) throw new Error(`${event.type} of a session that never started: ${event.id}`);
   switch (event.type) {
     case 'session_registered':
-      // What it held before it ended is still to be freed, also when it is back.
       return { ...state, ...back, ...data, ...seen };
     case 'session_resumed':
       return { ...state, ...back, ...seen };
@@ -111,21 +102,13 @@ function evolve(state: SessionState | undefined, event: EventBody, at_ms: number
       return { ...state, ...seen };
     case 'session_heartbeat':
       return { ...state, last_heartbeat_ms: at_ms };
-    case 'session_ended': {
-      const { end_reason, freeing_before_ms } = data;
-      return { ...state, ended_at_ms: at_ms, end_reason, freeing_before_ms };
-    }
+    case 'session_ended':
+      return { ...state, ended_at_ms: at_ms, end_reason: data.end_reason, freeing: true };
     case 'session_freed':
-      return { ...state, freeing_before_ms: undefined };
+      return { ...state, freeing: undefined };
     default:
       throw new Error(`unknown event of a session: ${event.type}`);
   }
-}
-
-/** The session as clean-up needs it, if it may still hold what is forfeit. */
-export function endedSession({ state }: SessionRecord): Ended | undefined {
-  const { agent_id, session_id, freeing_before_ms } = state;
-  return freeing_before_ms === undefined ? undefined : { agent_id, session_id, freeing_before_ms };
 }
 
 /** Idle is what time alone makes of an active one, so it is decided on reading. */

@@ -260,7 +260,7 @@ BEGIN
   v_refreshed := v_own IS NOT NULL AND NOT v_own ? 'shared';
   -- A session keeps its grant; another session of the agent, or a reader that wants to write, gets a new one.
   v_lease := CASE WHEN v_refreshed AND v_own -> 'session_id' = p_call -> 'session_id'
-    THEN v_own - ARRAY['reason', 'shared', 'pattern'] || jsonb_build_object('renewed_at_ms', v_now)
+    THEN v_own - ARRAY['reason', 'shared', 'pattern']
     ELSE jsonb_build_object('agent_id', v_agent, 'agent_type', p_call -> 'agent_type', 'session_id', p_call -> 'session_id',
       'token', greatest(coalesce(v_lock.version, 0) + 1, v_now), 'granted_at_ms', v_now) END
     || jsonb_build_object('expires_at_ms', v_now + p_ttl_ms);
