@@ -98,7 +98,9 @@ export class Connection {
       ? await this.#handle(operation, parsed.value, this.#step(request, recorder, options))
       : parsed.refusal;
 
-    if (operation.mutates && !isRefusal(answer)) answer = (await this.#awoken()) ?? answer;
+    if (operation.signs !== undefined)
+      this.#touched_ms = operation.signs === 'here' ? clock.now_ms() : undefined;
+    else if (operation.mutates && !isRefusal(answer)) answer = (await this.#awoken()) ?? answer;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
     if (!recorder.committed) {
@@ -118,10 +120,7 @@ export class Connection {
     const { shows = 'always' } = this.#showing;
     if (presence === undefined || shows === 'never' || operation.machine) return;
     if (shows === 'writes' && !operation.mutates) return;
-    if (operation.signs) {
-      this.#touched_ms = undefined;
-      return;
-    }
+    if (operation.signs !== undefined) return;
     this.#calls += 1;
     if (presence.isDue(this.#touched_ms)) await this.#sign(true);
   }

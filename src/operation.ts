@@ -90,8 +90,8 @@ export interface Operation<I extends object = object> {
   readonly repeatable?: true;
   /** Needs no key over HTTP: whoever reaches the server may look. */
   readonly open?: true;
-  /** Says itself that the agent is there or has gone; the loop does not say it again. */
-  readonly signs?: true;
+  /** Says itself that the agent is there, or has gone; the loop does not say it again. */
+  readonly signs?: 'here' | 'gone';
   /** Answered by this machine alone: the store is not opened for it and need not be up. */
   readonly machine?: true;
   /** For whoever runs the place, or a person. No agent's key does it, and it is no MCP tool. */

@@ -31,7 +31,7 @@ export const registerSession = {
   route: { method: 'POST', path: '/sessions/register' },
   mutates: true,
   standard: true,
-  signs: true,
+  signs: 'here',
   examples: ['cox session register --capabilities typescript review --current-task "move the router"'],
   input: async () => (await import('./schemas/sessions.ts')).registerSession,
   async handle(input, step) {
@@ -67,7 +67,7 @@ export const heartbeat = {
   route: { method: 'POST', path: '/sessions/heartbeat' },
   mutates: true,
   standard: true,
-  signs: true,
+  signs: 'here',
   examples: ['cox session heartbeat'],
   input: async () => (await import('./schemas/sessions.ts')).heartbeat,
   async handle(_input, step) {
@@ -103,7 +103,7 @@ export const endSession = {
   route: { method: 'POST', path: '/sessions/end' },
   mutates: true,
   standard: false,
-  signs: true,
+  signs: 'gone',
   examples: ['cox session end'],
   input: async () => (await import('./schemas/sessions.ts')).endSession,
   async handle(_input, step) {

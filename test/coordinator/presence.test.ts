@@ -15,10 +15,12 @@ async function place() {
   const coxswain = await open({ store: 'memory:', clock });
   const { store } = coxswain;
   const run = store.run.bind(store);
-  const hooks: { before?: (request: Request) => Promise<void> } = {};
+  const hooks: { before?: (request: Request) => Promise<void>; after?: (request: Request) => void } = {};
   store.run = async (request, decision) => {
     await hooks.before?.(request);
-    return await run(request, decision);
+    const outcome = await run(request, decision);
+    hooks.after?.(request);
+    return outcome;
   };
   return { clock, coxswain, hooks };
 }
@@ -29,7 +31,12 @@ test('[SESS-4] an agent that comes back says so before it asks, whatever its sto
   await ann('acquire_lock', { file_path: 'a.ts' });
   clock.forward_ms += 20 * MINUTE_MS;
   const order: string[] = [];
-  hooks.before = async ({ operation, actor, parameters }) => {
+  hooks.before = async ({ operation }) => {
+    // It takes its time, and still comes first.
+    for (let turn = 0; operation === 'touch_session' && turn < 20; turn += 1)
+      await new Promise((resolve) => setImmediate(resolve));
+  };
+  hooks.after = ({ operation, actor, parameters }) => {
     if (actor.agent_id === 'ann' || parameters.on_behalf_of === 'ann') order.push(operation);
   };
   await ann('acquire_lock', { file_path: 'a.ts' });
@@ -71,6 +78,20 @@ test('[SESS-4] who waits in line for long is not taken for dead', async () => {
   while ((await seen()) <= before_ms) await new Promise((resolve) => setImmediate(resolve));
   await ann('release_lock', { file_path: 'a.ts' });
   assert.equal((await waiting).success, true);
+});
+
+test('[SESS-4] whoever registers and then works in silence is kept alive by its process', async () => {
+  const { clock, coxswain } = await place();
+  const connection = coxswain.connect({ agent_id: 'eve', session_id: 's' });
+  const register = operationsByName.get('register_session');
+  assert.ok(register);
+  await connection.perform(register, {});
+  for (let beat = 0; beat < 3; beat += 1) {
+    clock.forward_ms += 10 * MINUTE_MS;
+    await connection.keepAlive();
+  }
+  const cleaned = await agent(coxswain, 'ben')('cleanup_dead_agents', {});
+  assert.equal(cleaned.agents_cleaned, 0);
 });
 
 test('[SESS-6] reads of a short command leave no session behind, its writes do', async () => {

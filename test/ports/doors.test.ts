@@ -90,7 +90,7 @@ test('[PORT-5] HTTP: ports after the store has gone; the status for whoever asks
   }
   const released = await http.post('/ports/release', { session_id: 'worktree-1' }, as);
   assert.deepEqual([released.status, released.body], [200, { success: true, released: true }]);
-  assert.equal((await http.send('POST', '/ports/status')).status, 405);
+  assert.equal((await http.send('DELETE', '/ports/status')).status, 405);
 });
 
 test('[PORT-5] library: without any store, and all doors see one another’s allocations', async () => {
