@@ -66,6 +66,9 @@ export const limits = {
   task_attempts_max: 100,
   task_attempts_default: 3,
   task_delay_ms_max: 366 * 24 * 3600 * 1000,
+  /** Rows of each kind that a status looks at, and things that are stuck. */
+  overview_rows_max: 200,
+  overview_stuck_max: 20,
   json_depth_max: 32,
   candidates_per_take: 32,
   /** Tasks handed out and the files looked at for them; folders above those files come on top. */

@@ -8,6 +8,7 @@ import { ledgerCases } from './ledger.ts';
 import { lineCases } from './line.ts';
 import { lockCases } from './locks.ts';
 import { mailCases } from './mail.ts';
+import { overviewCases } from './overview.ts';
 import { processCases, startCases } from './processes.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
@@ -32,6 +33,7 @@ export function conformance(engine: Engine): void {
     dependencies: dependencyCases,
     sessions: sessionCases,
     mail: mailCases,
+    overview: overviewCases,
     ledger: ledgerCases,
     keys: keyCases,
     watch: watchCases,

@@ -181,7 +181,7 @@ test('status: the store without its password, the project, locks and work', asyn
     [place.store, 'demo', 1, 0, 1],
   );
   const shown = await typed(place.folder, ['status'], env);
-  assert.match(shown.out, /a\.ts +alice +in \d/);
+  assert.match(shown.out, /a\.ts +alice +2 h left +why not/);
   const elsewhere = await typed(place.folder, ['status', '--json', '--project', 'other'], env);
   assert.deepEqual((JSON.parse(elsewhere.out) as JsonObject).locks, []);
 });

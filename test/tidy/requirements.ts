@@ -46,6 +46,8 @@ export const requirements: Readonly<Record<string, string>> = {
     'base, range, time and number of sessions come from the environment; wrong ones are named at start',
   'PORT-5': 'no two processes of the machine get the same ports, through any door, with or without a store',
   'PORT-7': 'the compose file takes ports and project name from the environment: two stacks run side by side',
+  'CLI-1':
+    'every operation from a terminal, JSON everywhere, help with examples, completion, exit codes that mean something',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
   'AUD-3': 'the audit trail is searched by agent, operation, time and result, page by page',
   'AUD-4':

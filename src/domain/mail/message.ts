@@ -91,6 +91,11 @@ export function inboxRanges(agent_id: string, which: Inbox): Range[] {
   return boxes.map((box) => prefixed('sort', MESSAGE, box(agent_id), which.limit));
 }
 
+/** What nobody has acknowledged yet, whoever it is for. */
+export function unreadRange(limit: number): Range {
+  return prefixed('sort', MESSAGE, 'unread/', limit);
+}
+
 export interface Inbox {
   readonly thread_id?: string | undefined;
   readonly all: boolean;

@@ -89,7 +89,8 @@ function leaving(waiter_ids: string[]): EventBody[] {
   return waiter_ids.length === 0 ? [] : [lineEvent('line_left', { waiter_ids })];
 }
 
-function waitersOf(loaded: Loaded): readonly InLine[] {
+/** Dead ones too. */
+export function waitersOf(loaded: Loaded): readonly InLine[] {
   return loaded.get<LineState>(lineKey)?.state.waiters ?? [];
 }
 

@@ -25,7 +25,7 @@ export function listWork(limit: number, loaded: Loaded): JsonObject {
   return { success: true, pending: ready.map(describeTask), claimed: of('claimed'), delayed: of('delayed') };
 }
 
-function describeTask({ id, state }: TaskRecord): JsonObject {
+export function describeTask({ id, state }: TaskRecord): JsonObject {
   return {
     task_id: id,
     status: state.status,

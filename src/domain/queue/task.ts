@@ -58,6 +58,9 @@ export const TASK = 'task';
 export const READY = 'ready/';
 export const DUE = 'due/';
 
+/** The group of those that were given up, for people to find. */
+export const DEAD = 'dead/';
+
 export function taskKey(id: string): EntityKey {
   return { kind: TASK, id };
 }
@@ -82,6 +85,10 @@ export function waitingLink(parent: string): string {
 export function failedLink(parent: string): string {
   return `failed/${parent}`;
 }
+
+/** All that wait for some parent, and all that one has failed. */
+export const WAITING = waitingLink('');
+export const HELD_BACK = failedLink('');
 
 export function isEnded(status: TaskStatus): boolean {
   return status === 'completed' || endedBadly(status);
@@ -120,6 +127,7 @@ export const taskEntity: EntityType<TaskState> = {
     if (state.status === 'claimed') return { sort: dueKey(state.lease?.expires_at_ms ?? 0) };
     // Due at once, not from its end on: a clock that is set back must not hold up those who wait.
     const sort = state.releasing ? dueKey(0) : undefined;
+    if (state.status === 'dead') return { sort, group: DEAD };
     // A skipped one is still found by its parents: it comes back when what it was skipped for is made good.
     if (state.status !== 'blocked' && state.status !== 'skipped') return { sort };
     // A failed parent's children move under another prefix, so that telling them is a range that empties.

@@ -53,5 +53,4 @@ export function declareAudit(program: Command, terminal: Terminal, result: Resul
   )
     .option('--before <date>', 'Only segments of the log that ended before it.')
     .option('--to <file>', 'Where to; there must be no such file yet.');
-  group.description(group.commands.map((command) => command.name()).join(', '));
 }

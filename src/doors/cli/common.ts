@@ -21,6 +21,7 @@ import { print, type Terminal } from './terminal.ts';
 
 export interface CommonOptions {
   readonly json?: boolean;
+  readonly color?: boolean;
   readonly store?: string;
   readonly project?: string;
   readonly agent?: string;
@@ -35,6 +36,8 @@ const STORE_OPTIONS: readonly [string, string][] = [
     'sqlite:PATH, postgres://… or memory: (default: COX_STORE, POSTGRES_DSN, else SQLite beside the repository)',
   ],
   ['--project <name>', 'The tenant inside the store (default: COX_PROJECT, else "default")'],
+  ['--color', 'Colour, whoever reads it (default: in a terminal, unless NO_COLOR is set)'],
+  ['--no-color', 'No colour.'],
 ];
 
 const IDENTITY_OPTIONS: readonly [string, string][] = [
@@ -150,7 +153,7 @@ export async function conclude(
   result: Result,
 ): Promise<void> {
   result.code = EXIT_CODES[verdictOf(answer)];
-  await print(terminal, answer, { json: options.json, now_ms: systemClock.now_ms() });
+  await print(terminal, answer, { json: options.json, color: options.color, now_ms: systemClock.now_ms() });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { systemClock } from '../../kernel/clock.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { operations } from '../../operations/index.ts';
@@ -6,7 +6,6 @@ import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import { nearest } from '../nearest.ts';
 import type { Result } from './common.ts';
 import { buildProgram } from './program.ts';
-import { SERVICES } from './services.ts';
 import { print, processTerminal, type Terminal } from './terminal.ts';
 
 /** `argv` is without node and script. Answers the exit code. */
@@ -21,7 +20,7 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     getErrHelpWidth: () => Math.min(terminal.columns, 120),
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(helpAsFlag(argv, program), { from: 'user' });
     return result.code;
   } catch (error) {
     if (!(error instanceof CommanderError)) {
@@ -37,22 +36,37 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
       await terminal.err(help.join(''));
       return 2;
     }
-    return await conclude(terminal, argv, usageRefusal(error, argv));
+    return await conclude(terminal, argv, usageRefusal(error, argv, program));
   }
 }
 
+/** `cox help lock acquire` is `cox lock acquire --help`, as deep as it goes; without the flag where there is no such command. */
+function helpAsFlag(argv: readonly string[], program: Command): string[] {
+  const [first, ...words] = argv;
+  if (first !== 'help') return [...argv];
+  let command: Command | undefined = program;
+  for (const word of words.filter((each) => !each.startsWith('-')))
+    command = command?.commands.find((inner) => inner.name() === word);
+  return command === undefined ? words : [...words, '--help'];
+}
+
 async function conclude(terminal: Terminal, argv: readonly string[], refusal: Refusal): Promise<number> {
-  await print(terminal, refusal, { json: wantsJson(argv), now_ms: systemClock.now_ms() });
+  const color = named(argv, '--no-color') ? false : named(argv, '--color') || undefined;
+  await print(terminal, refusal, { json: wantsJson(argv), color, now_ms: systemClock.now_ms() });
   return EXIT_CODES[verdictOf(refusal)];
 }
 
 /** After a usage error the parser's own idea of the flags is not to be had. */
 function wantsJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+  return named(argv, '--json');
 }
 
-function usageRefusal(error: CommanderError, argv: readonly string[]): Refusal {
+function named(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes(flag);
+}
+
+function usageRefusal(error: CommanderError, argv: readonly string[], program: Command): Refusal {
   const said = error.message
     .replace(/^error: /, '')
     .replace(/\s+/g, ' ')
@@ -69,12 +83,12 @@ function usageRefusal(error: CommanderError, argv: readonly string[]): Refusal {
   // Who knows the tools' names gets the command of that name.
   const meant = operations.find(({ name }) => name === unknown.replaceAll('-', '_'));
   const typed = `cox ${argv
-    .filter((word) => !word.startsWith('-'))
+    .filter((word, index) => !word.startsWith('-') && !(index === 0 && word === 'help'))
     .slice(0, 2)
     .join(' ')}`;
   const near =
     meant === undefined
-      ? nearest(typed, [...commands, ...SERVICES.map((name) => `cox ${name}`)])
+      ? nearest(typed, [...commands, ...program.commands.map((command) => `cox ${command.name()}`)])
       : [`cox ${meant.group} ${meant.verb}`];
   const hint = near.length === 0 ? '' : ` Did you mean: ${near.join(', ')}?`;
   return refuse('unknown_operation', `There is no command ${JSON.stringify(unknown)}.${hint}`, {

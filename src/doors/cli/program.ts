@@ -7,6 +7,7 @@ import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
 import { declareAudit } from './audit-commands.ts';
+import { declareChoices } from './choices.ts';
 import {
   type CommonOptions,
   cliIdentity,
@@ -18,28 +19,33 @@ import {
   withStore,
 } from './common.ts';
 import { declareFields, readFields } from './flags.ts';
-import { declareServices } from './services.ts';
+import { arrange, GROUP_SUMMARIES } from './groups.ts';
+import { declareLooks } from './looks.ts';
+import { addExamples, declareServices } from './services.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
+import { finish, finishLater } from './unfinished.ts';
 
-const EXAMPLES = `
+const EPILOGUE = `
+Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
+
 Try:
+  cox demo
   cox lock acquire src/app.ts --reason "rename the router"
-  cox lock check
   cox work submit test "run the browser tests" --priority 2
-  cox work get --json
+  cox help lock acquire
 
-Exit codes: 0 done, 1 refused, 2 usage or invalid input, 4 store unreachable.`;
+Exit codes: 0 done, 1 refused, 2 usage or invalid input, 3 waiting for a person,
+            4 store unreachable.`;
 
 export function buildProgram(terminal: Terminal, result: Result, output: OutputConfiguration): Command {
   const program = new Command('cox')
-    .description(
-      'Coordinates AI coding agents on one codebase: locks, a work queue, and a log that explains everything.',
-    )
+    .description('Coordinates AI coding agents on one codebase: who may touch what, who does what.')
     .version(version(), '-V, --version', 'Print the version.')
     .helpOption('-h, --help', 'Show help.')
-    .helpCommand('help [command]', 'Show help for a command.')
-    .addHelpText('after', EXAMPLES)
+    // main.ts reads it as a flag, at any depth.
+    .helpCommand(false)
+    .addHelpText('after', EPILOGUE)
     // A flag's value may look like another flag; only the command it belongs to reads it.
     .enablePositionalOptions()
     .exitOverride()
@@ -48,6 +54,8 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareOperations(program, terminal, result);
   declareServices(program, terminal, result);
   declareAudit(program, terminal, result);
+  declareLooks(program, terminal, result);
+  arrange(program);
   return program;
 }
 
@@ -57,27 +65,26 @@ function declareOperations(program: Command, terminal: Terminal, result: Result)
     const members = operations.filter((operation) => operation.group === group);
     const command = program
       .command(group)
-      .description(members.map(({ verb }) => verb).join(', '))
+      .description(GROUP_SUMMARIES[group] ?? members.map(({ verb }) => verb).join(', '))
       .usage('<verb> [options]');
     declareCommon(command, 'identity');
-    const declared = new Map<Command, (schema: JsonObject) => void>();
+    addExamples(
+      command,
+      members.slice(0, 4).map(({ examples }) => examples[0] ?? ''),
+    );
     for (const operation of members) {
       const verb = command.command(operation.verb).summary(operation.summary).description(operation.summary);
-      verb.addHelpText(
-        'after',
-        `\nExamples:\n${operation.examples.map((example) => `  ${example}`).join('\n')}`,
-      );
-      declared.set(verb, (schema) => {
+      addExamples(verb, operation.examples);
+      finishLater(verb, async () => {
+        const schema = (await operation.input()).json;
         const fields = fieldsOf(schema);
         declareFields(verb, operation, fields);
+        declareChoices(verb, schema);
         declareCommon(verb, 'identity');
         verb.action(() => runOperation(operation, fields, verb, terminal, result));
       });
     }
-    command.hook('preSubcommand', async (_group, verb) => {
-      const operation = members.find((member) => member.verb === verb.name());
-      if (operation !== undefined) declared.get(verb)?.((await operation.input()).json);
-    });
+    command.hook('preSubcommand', async (_group, verb) => await finish(verb));
   }
 }
 

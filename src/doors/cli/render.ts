@@ -1,94 +1,82 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { renderHandoff, renderMessage } from './documents.ts';
+import { oneLine, type View } from './layout.ts';
+import { statusStyle } from './paint.ts';
+import { renderTable } from './table.ts';
+import { padded, plain, width, wrapped } from './text.ts';
+import { isRow, isRows, label, timeOf, valueText } from './values.ts';
 
-/** Answers for people. What other agents wrote is shown on one line and without anything a terminal would obey. */
-export function renderAnswer(answer: JsonObject, columns: number, now_ms: number): string {
+/** Answers for people. What other agents wrote is shown without anything a terminal would obey. */
+export function renderAnswer(answer: JsonObject, view: View): string {
   const { success: _, ...rest } = answer;
-  const lines = renderFields(rest, columns, now_ms, '');
+  const lines = renderFields(rest, view, 0);
   return lines.length === 0 ? 'done\n' : `${lines.join('\n')}\n`;
 }
 
-export function renderRefusal(answer: JsonObject, columns: number, now_ms: number): string {
+export function renderRefusal(answer: JsonObject, view: View): string {
   const { success: _, error, action, reason, message, remedy, field: __, expected: ___, ...rest } = answer;
   const code = [error, action, reason].find((value) => typeof value === 'string');
-  const headline = [code, message].filter((part) => part !== undefined).map((part) => shown(part ?? null));
+  const headline = [
+    ...(code === undefined ? [] : [view.paint(plain(code), 'red')]),
+    ...(message === undefined ? [] : [plain(message)]),
+  ];
   const lines = [`cox: ${headline.join(': ') || 'refused'}`];
   // The message already says what these fields say; only lists (a batch's results) add to it.
   const lists = Object.fromEntries(Object.entries(rest).filter(([, value]) => Array.isArray(value)));
-  lines.push(...renderFields(lists, columns, now_ms, '  '));
-  if (remedy !== undefined) lines.push(`  → ${shown(remedy)}`);
+  lines.push(...renderFields(lists, view, 2));
+  if (remedy !== undefined) lines.push(`  → ${plain(remedy)}`);
   return `${lines.join('\n')}\n`;
 }
 
-function renderFields(fields: JsonObject, columns: number, now_ms: number, indent: string): string[] {
+/** What reads better as a text than as a row. */
+const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: number) => string[]>> = {
+  handoff: renderHandoff,
+  handoffs: renderHandoff,
+  messages: renderMessage,
+};
+
+/** An agent's own data: its names mean nothing to us. */
+const PAYLOADS = new Set(['result', 'input_data', 'replayed', 'live']);
+
+function renderFields(fields: JsonObject, view: View, indent: number): string[] {
   const present = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined);
-  const width = Math.max(0, ...present.filter(([, value]) => !isRows(value)).map(([name]) => name.length));
-  return present.flatMap(([name, value]) => {
-    if (isRows(value))
-      return [`${indent}${name} (${value.length})`, ...renderTable(value, columns, now_ms, indent)];
-    // Ours and made for a shell, one variable a line; everything else stays on one line.
-    if (name === 'env_snippet' && typeof value === 'string')
-      return value.split('\n').map((line) => `${indent}${shown(line)}`);
-    const when = relativeTime(name, value, now_ms);
-    const text = Array.isArray(value) && value.length === 0 ? 'none' : shown(value);
-    return [`${indent}${shown(name).padEnd(width)}  ${text}${when === undefined ? '' : ` (${when})`}`];
-  });
+  const plainOnes = present.filter(([name, value]) => !isBlock(name, value));
+  const wide = Math.max(0, ...plainOnes.map(([name]) => width(label(name))));
+  return present.flatMap(([name, value]) =>
+    isBlock(name, value)
+      ? renderBlock(name, value, view, indent)
+      : renderField(name, value, wide, view, indent),
+  );
 }
 
-function isRows(value: Json): value is JsonObject[] {
-  const isRow = (item: Json) => item !== null && typeof item === 'object' && !Array.isArray(item);
-  return Array.isArray(value) && value.length > 0 && value.every(isRow);
+function isBlock(name: string, value: Json): value is JsonObject | JsonObject[] {
+  if (isRows(value)) return true;
+  return isRow(value) && !PAYLOADS.has(name) && Object.keys(value).length > 0;
 }
 
-/** For looking, not for parsing: a table leaves out what only a program asks for; `--json` has everything. */
-const LEFT_OUT = /^(success|agent_type|fencing_token|locked_at|created_at|max_attempts|submitted_by)$/;
-const CELL_CHARS_MAX = 48;
-
-function renderTable(rows: readonly JsonObject[], columns: number, now_ms: number, indent: string): string[] {
-  const all = new Set(rows.flatMap((row) => Object.keys(row)));
-  // Beside an agent its session says nothing more to a person; alone it is the name of the row.
-  if (all.has('agent_type')) all.delete('session_id');
-  const names = [...all]
-    .filter(
-      (name) => !LEFT_OUT.test(name) && rows.some((row) => row[name] !== undefined && row[name] !== null),
-    )
-    .sort((a, b) => room(a) - room(b));
-  const table = [names, ...rows.map((row) => names.map((name) => cell(name, row[name], now_ms)))];
-  const widths = names.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-  return table.map((line) => {
-    const text = line.map((part, column) => part.padEnd(widths[column] ?? 0)).join('  ');
-    return indent + cut(`  ${text.trimEnd()}`, columns - indent.length);
-  });
+function renderField(name: string, value: Json, wide: number, view: View, indent: number): string[] {
+  // Ours and made for a shell, one variable a line; everything else stays on one line.
+  if (name === 'env_snippet' && typeof value === 'string')
+    return value.split('\n').map((line) => `${' '.repeat(indent)}${plain(line)}`);
+  const when = timeOf(name, value, view);
+  const text = `${valueText(value)}${when === undefined ? '' : ` (${when})`}`;
+  const head = `${' '.repeat(indent)}${view.paint(padded(label(name), wide), 'dim')}  `;
+  const room = Math.max(20, view.columns - indent - wide - 2);
+  const style = name === 'status' || name === 'action' ? statusStyle(value) : undefined;
+  const [first = '', ...rest] = wrapped(text, room);
+  const space = ' '.repeat(indent + wide + 2);
+  return [(head + view.paint(first, style)).trimEnd(), ...rest.map((line) => space + line)];
 }
 
-function cell(name: string, value: Json | undefined, now_ms: number): string {
-  if (value === undefined || value === null) return '';
-  const when = relativeTime(name, value, now_ms);
-  if (when !== undefined) return when;
-  // Ids and paths are copied from here into the next command.
-  return /_(id|path)$/.test(name) ? shown(value) : cut(shown(value), CELL_CHARS_MAX);
-}
-
-function cut(text: string, chars_max: number): string {
-  const most = Math.max(chars_max, CELL_CHARS_MAX);
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
-}
-
-/** Free text goes last: it may be cut at the terminal's edge. */
-function room(name: string): number {
-  return /^(reason|message|remedy|task_description|input_data|result|error_message)$/.test(name) ? 1 : 0;
-}
-
-function relativeTime(name: string, value: Json, now_ms: number): string | undefined {
-  if (!name.endsWith('_at') || typeof value !== 'string') return undefined;
-  const seconds = Math.round((Date.parse(value) - now_ms) / 1000);
-  if (!Number.isFinite(seconds)) return undefined;
-  const size = Math.abs(seconds);
-  const amount =
-    size < 100 ? `${size} s` : size < 6000 ? `${Math.round(size / 60)} min` : `${Math.round(size / 3600)} h`;
-  return seconds >= 0 ? `in ${amount}` : `${amount} ago`;
-}
-
-function shown(value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+function renderBlock(name: string, value: JsonObject | JsonObject[], view: View, indent: number): string[] {
+  const document = Object.hasOwn(DOCUMENTS, name) ? DOCUMENTS[name] : undefined;
+  if (document !== undefined)
+    return [value]
+      .flat()
+      .flatMap((row, index) => [...(index === 0 ? [] : ['']), ...document(row, view, indent)]);
+  const count = Array.isArray(value) ? ` (${value.length})` : '';
+  const title = oneLine([{ text: label(name), style: 'bold' }, count], view, indent);
+  return Array.isArray(value)
+    ? [title, ...renderTable(name, value, view, indent + 2)]
+    : [title, ...renderFields(value, view, indent + 2)];
 }

@@ -6,21 +6,21 @@ import type { StatsOptions } from './stats.ts';
 import type { McpOptions } from './stdio.ts';
 import type { Terminal } from './terminal.ts';
 
-export const SERVICES = ['status', 'replay', 'serve', 'mcp', 'stats'] as const;
+const SERVICES = ['status', 'replay', 'serve', 'mcp', 'stats'] as const;
 
 /** The commands that are no operation: each is loaded only when asked for. */
 export function declareServices(program: Command, terminal: Terminal, result: Result): void {
   const [status, replay, serve, mcp, stats] = SERVICES.map((name) => program.command(name));
   status
-    ?.description('The store, who holds what, and how much work there is.')
+    ?.description('One screen: who does what, what is stuck, what needs you.')
     .addHelpText('after', examples('cox status', 'cox status --json'))
     .action(async (_options, command: Command) => {
       const options = mergedOptions(command);
-      const { describeStatus } = await import('./status.ts');
-      await conclude(terminal, await describeStatus(options, terminal), options, result);
+      const { showStatus } = await import('./status.ts');
+      await showStatus(options, terminal, result);
     });
   replay
-    ?.description('Rebuild the state from the log and compare it with the live state; or show a past moment.')
+    ?.description('Rebuild the state from the log and compare; or at a past time.')
     .option('--at <time>', 'Show the state at that moment, such as 2026-03-01T12:00:00Z.')
     .option('--archive <files...>', 'Files that `cox audit archive` has moved a part of the log to.')
     .addHelpText('after', examples('cox replay', 'cox replay --at 2026-03-01T12:00:00Z --json'))
@@ -65,6 +65,10 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
   for (const command of [replay, serve]) if (command !== undefined) declareCommon(command, 'store');
 }
 
-function examples(...lines: string[]): string {
+export function addExamples(command: Command, lines: readonly string[]): void {
+  command.addHelpText('after', examples(...lines));
+}
+
+export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }

@@ -1,44 +1,29 @@
+import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
-import { checkLocks } from '../../operations/check-locks.ts';
-import { listWork } from '../../operations/show-work.ts';
-import { shownStore } from '../about.ts';
-import { type CommonOptions, cliIdentity, cliShowing, withStore } from './common.ts';
-import type { Terminal } from './terminal.ts';
-
-const COUNTED_MAX = 200;
+import { lookAround } from '../overview.ts';
+import { type CommonOptions, cliIdentity, conclude, type Result, withStore } from './common.ts';
+import { statusLines } from './status-screen.ts';
+import { type Terminal, viewOf } from './terminal.ts';
 
 export async function describeStatus(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
   return await withStore(options, terminal, async (coxswain, { notice }) => {
-    const connection = coxswain.connect(who.actor, 'operator', cliShowing(terminal.env));
-    const held = await connection.perform(checkLocks, {});
-    if (isRefusal(held)) return held;
-    const work = await connection.perform(listWork, { limit: COUNTED_MAX });
-    if (isRefusal(work)) return work;
-    const counts = ['pending', 'claimed', 'delayed'].map((status) => [
-      status,
-      (work[status] as JsonObject[]).length,
-    ]);
-    const about = await coxswain.store.describe();
-    const seat = about.seat as JsonObject | undefined;
-    const full = counts.some(([, count]) => count === COUNTED_MAX);
-    return {
-      success: true,
-      store: shownStore(coxswain.store_url),
-      project: coxswain.project,
-      ...(seat === undefined
-        ? {}
-        : { seat_pid: seat.pid, seat_since_at: seat.since, seat_reachable: seat.reachable }),
-      ...(notice === undefined ? {} : { notice }),
-      ...(about.missing === undefined ? {} : { store_lacks: about.missing, store_remedy: about.remedy }),
+    const { seen, now_ms } = await lookAround(coxswain);
+    const about = {
       agent_id: who.actor.agent_id,
-      ...Object.fromEntries(counts),
-      // The list is bounded, so that a status stays quick beside a million tasks; say so rather than count wrongly.
-      ...(full ? { counted_at_most: COUNTED_MAX } : {}),
-      ...(held.truncated === true ? { locks_truncated: true } : {}),
-      locks: held.locks,
+      seen_at: isoTime(now_ms),
+      ...(notice === undefined ? {} : { notice }),
     };
+    return { success: true, ...about, ...seen };
   });
+}
+
+export async function showStatus(options: CommonOptions, terminal: Terminal, result: Result): Promise<void> {
+  const answer = await describeStatus(options, terminal);
+  if (options.json === true || isRefusal(answer)) return await conclude(terminal, answer, options, result);
+  // The store's own time, so that what it says is ten seconds old is.
+  const view = viewOf(terminal, { color: options.color, now_ms: Date.parse(String(answer.seen_at)) });
+  await terminal.out(`${statusLines(answer, view).join('\n')}\n`);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { verdictOf } from '../answer.ts';
-import { renderAnswer, renderRefusal } from './render.ts';
+import type { View } from './layout.ts';
+import { painter, wantsColour } from './paint.ts';
 
 /** Where a command reads its surroundings and writes its answer; tests bring their own. */
 export interface Terminal {
@@ -9,6 +10,11 @@ export interface Terminal {
   readonly columns: number;
   /** Somebody looks at stderr: long work says how far it is. */
   readonly watched?: boolean;
+  readonly rows?: number;
+  /** Which of the two a person looks at. */
+  readonly seen?: { readonly out: boolean; readonly err: boolean };
+  /** Aborted when nobody reads what is written any more. */
+  readonly gone?: AbortSignal;
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
 }
@@ -21,38 +27,68 @@ export function processTerminal(): Terminal {
     // The callback of each write deals with it; without a listener Node would end the process.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
+  const gone = new AbortController();
+  const { stdout, stderr, env } = process;
   return {
-    env: process.env,
+    env,
     cwd: process.cwd(),
-    // Nothing is cut for a file or a pipe.
-    columns: process.stdout.columns ?? 1000,
-    watched: process.stderr.isTTY === true,
-    out: (text) => write(process.stdout, text),
-    err: (text) => write(process.stderr, text),
+    get columns() {
+      return stdout.columns ?? pipeColumns(env);
+    },
+    get rows() {
+      return stdout.rows ?? DEFAULT_ROWS;
+    },
+    seen: { out: stdout.isTTY === true, err: stderr.isTTY === true },
+    watched: stderr.isTTY === true,
+    gone: gone.signal,
+    out: (text) => write(stdout, text, () => gone.abort()),
+    err: (text) => write(stderr, text, () => {}),
   };
 }
 
+const DEFAULT_ROWS = 24;
+
+/** Nothing is cut for a file or a pipe, unless somebody says how wide it is to be. */
+function pipeColumns(env: NodeJS.ProcessEnv): number {
+  const columns = Number(env.COLUMNS);
+  return Number.isInteger(columns) && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+}
+
 /** A reader that went away (`| head`) is no error; a full disk behind `>` is. */
-async function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+async function write(stream: NodeJS.WriteStream, text: string, onGone: () => void): Promise<void> {
   const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
     stream.write(text, resolve);
   });
-  if (error && error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  if (!error) return;
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  onGone();
 }
 
 export async function print(
   terminal: Terminal,
   answer: JsonObject,
-  options: { json?: boolean | undefined; now_ms: number },
+  options: { json?: boolean | undefined; color?: boolean | undefined; now_ms: number },
 ): Promise<void> {
-  if (options.json === true) await terminal.out(`${jsonLine(answer)}\n`);
-  else if (verdictOf(answer) === 'done')
-    await terminal.out(renderAnswer(answer, terminal.columns, options.now_ms));
-  else await terminal.err(renderRefusal(answer, terminal.columns, options.now_ms));
+  if (options.json === true) return await terminal.out(`${jsonLine(answer)}\n`);
+  // A program that calls us has no use for it and should not wait for it.
+  const { renderAnswer, renderRefusal } = await import('./render.ts');
+  if (verdictOf(answer) === 'done')
+    await terminal.out(renderAnswer(answer, viewOf(terminal, options, 'out')));
+  else await terminal.err(renderRefusal(answer, viewOf(terminal, options, 'err')));
+}
+
+/** How wide and how colourful what is written may be. */
+export function viewOf(
+  terminal: Terminal,
+  options: { color?: boolean | undefined; now_ms: number },
+  to: 'out' | 'err' = 'out',
+): View {
+  const colour = wantsColour(options.color, terminal.env, terminal.seen?.[to] === true);
+  return { columns: terminal.columns, now_ms: options.now_ms, paint: painter(colour) };
 }
 
 /** JSON leaves some characters as they are that a terminal obeys; escaped they mean the same to a parser. */
-function jsonLine(answer: JsonObject): string {
+export function jsonLine(answer: JsonObject): string {
   return JSON.stringify(answer).replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

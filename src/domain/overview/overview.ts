@@ -1,0 +1,157 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { type Loaded, type Needs, prefixed, type Range } from '../../ledger/decision.ts';
+import { handoffRange, listHandoffs } from '../handoffs/handoff.ts';
+import { checkLocks, checkLocksNeeds } from '../locks/check-locks.ts';
+import { type Message, unreadRange } from '../mail/message.ts';
+import { lineKey, waitersOf } from '../queue/line.ts';
+import { describeTask } from '../queue/show-work.ts';
+import {
+  DEAD,
+  DUE,
+  HELD_BACK,
+  READY,
+  TASK,
+  type TaskRecord,
+  type TaskState,
+  WAITING,
+} from '../queue/task.ts';
+import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/session.ts';
+
+export interface OverviewTimes {
+  readonly idle_ms: number;
+  readonly stale_ms: number;
+}
+
+/** Every range is bounded, so that a look costs the same beside a million tasks; what is full is said to be. */
+const COUNTED_MAX = limits.overview_rows_max;
+const PRIORITIES = 10;
+
+const ready = prefixed('sort', TASK, READY, COUNTED_MAX);
+const due = prefixed('sort', TASK, DUE, COUNTED_MAX);
+const dead = prefixed('group', TASK, DEAD, COUNTED_MAX);
+const waiting = prefixed('link', TASK, WAITING, COUNTED_MAX);
+const heldBack = prefixed('link', TASK, HELD_BACK, COUNTED_MAX);
+const unread = unreadRange(COUNTED_MAX);
+const handoff = handoffRange(undefined, 1);
+
+/** The first of each priority is its oldest: ten rows say which task has waited longest, however many there are. */
+const oldestOfEach: readonly Range[] = Array.from({ length: PRIORITIES }, (_, index) =>
+  prefixed('sort', TASK, `${READY}${String(index + 1).padStart(2, '0')}`, 1),
+);
+
+export function overviewNeeds(): Needs {
+  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 })];
+  const ranges = all.flatMap((needs) => [...(needs.ranges ?? [])]);
+  return {
+    keys: [lineKey],
+    ranges: [...ranges, ready, due, dead, waiting, heldBack, unread, handoff, ...oldestOfEach],
+  };
+}
+
+/** Who does what, what is held, what waits: one snapshot of all of it. */
+export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): JsonObject {
+  const { success: _, truncated, ...locks } = checkLocks(undefined, loaded, now_ms);
+  const tasks = taskCounts(loaded);
+  return {
+    ...tasks,
+    agents: agentsAt(loaded, locks, tasks.claims as JsonObject[], times, now_ms),
+    ...(truncated === true ? { locks_truncated: true } : {}),
+    ...locks,
+    waiting_for_work: waitersOf(loaded)
+      .filter(({ alive_until_ms }) => alive_until_ms > now_ms)
+      .map(({ agent_id }) => agent_id),
+    handoff: listHandoffs(handoff, loaded)[0] ?? null,
+    ...mail(loaded),
+  };
+}
+
+export function deadTasks(loaded: Loaded): readonly TaskRecord[] {
+  return loaded.list<TaskState>(dead);
+}
+
+/** Those that a failed dependency keeps from going on; one of several failed ones is listed once. */
+export function heldBackTasks(loaded: Loaded): TaskRecord[] {
+  return unique(loaded.list<TaskState>(heldBack).filter(({ state }) => state.status === 'blocked'));
+}
+
+function unique(tasks: readonly TaskRecord[]): TaskRecord[] {
+  return [...new Map(tasks.map((task) => [task.id, task])).values()];
+}
+
+function taskCounts(loaded: Loaded): JsonObject {
+  const pending = loaded.list<TaskState>(ready);
+  const timed = loaded.list<TaskState>(due);
+  const claims = timed.filter(({ state }) => state.status === 'claimed');
+  const blocked = unique([...loaded.list<TaskState>(waiting), ...heldBackTasks(loaded)]).filter(
+    ({ state }) => state.status === 'blocked',
+  );
+  const [oldest] = oldestOfEach
+    .flatMap((range) => loaded.list<TaskState>(range))
+    .sort((a, b) => a.state.created_at_ms - b.state.created_at_ms);
+  const full = [ready, due, dead, waiting, heldBack].some(
+    (range) => loaded.list(range).length === range.limit,
+  );
+  return {
+    pending: pending.length,
+    claimed: claims.length,
+    delayed: timed.filter(({ state }) => state.status === 'delayed').length,
+    blocked: blocked.length,
+    dead: deadTasks(loaded).length,
+    ...(full ? { counted_at_most: COUNTED_MAX } : {}),
+    next: pending[0] === undefined ? null : inShort(pending[0]),
+    oldest_pending: oldest === undefined ? null : inShort(oldest),
+    claims: claims.map(inShort),
+  };
+}
+
+/** Without what it was given to work on, which can be long. */
+function inShort(task: TaskRecord): JsonObject {
+  const { input_data: _, ...rest } = describeTask(task);
+  return rest;
+}
+
+/** One line for an agent, however many sessions it has; who was heard of last comes first. */
+function agentsAt(
+  loaded: Loaded,
+  { locks, waiting: inLine = [] }: JsonObject,
+  claims: readonly JsonObject[],
+  { idle_ms }: OverviewTimes,
+  now_ms: number,
+): JsonObject[] {
+  const found = discoverAgents({ idle_ms }, (range) => loaded.list<SessionState>(range), now_ms);
+  const sessions = (found.agents as JsonObject[]).toReversed();
+  const byAgent = Map.groupBy(sessions, ({ agent_id }) => agent_id as string);
+  const agents = [...byAgent].map(([agent_id, own]) => {
+    const newest = own.find(({ status }) => status === 'active') ?? own[0] ?? {};
+    const has = (rows: unknown, field: string) =>
+      (rows as JsonObject[]).filter((row) => row[field] === agent_id);
+    return {
+      agent_id,
+      agent_type: newest.agent_type,
+      status: newest.status,
+      sessions: own.length,
+      current_task: own.find(({ current_task }) => current_task !== null)?.current_task ?? null,
+      capabilities: newest.capabilities,
+      last_heartbeat_at: own[0]?.last_heartbeat,
+      locks: has(locks, 'locked_by').length,
+      tasks: has(claims, 'claimed_by').length,
+      waits_for: has(inLine, 'agent_id').map(({ file_path }) => file_path ?? ''),
+    };
+  });
+  // The idle ones behind the active ones, each in the order they have.
+  return agents.sort((a, b) => Number(a.status !== 'active') - Number(b.status !== 'active'));
+}
+
+function mail(loaded: Loaded): JsonObject {
+  const messages = loaded.list<Message>(unread).map(({ state }) => state);
+  const newest = messages.reduce<Message | undefined>(
+    (last, each) => (last === undefined || each.sent_at_ms >= last.sent_at_ms ? each : last),
+    undefined,
+  );
+  if (newest === undefined) return { unread_messages: 0, newest_message: null };
+  const { message_id, from, to, subject, body, sent_at_ms } = newest;
+  const newest_message = { message_id, from, to, subject, body, sent_at: isoTime(sent_at_ms) };
+  return { unread_messages: messages.length, newest_message };
+}

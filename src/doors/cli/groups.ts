@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+
+/** What a group of commands is for, in the overview; a group that is not here is described by its verbs. */
+export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
+  lock: 'Files, folders, globs: claim them before you change them.',
+  work: 'The queue: submit tasks, take them, complete them.',
+  session: 'Who is here, what they can do, who fell silent.',
+  handoff: 'What one session leaves for the next.',
+  changeset: 'Which changes belong to which session.',
+  mail: 'Letters between agents.',
+  team: 'The rules of teams.yaml.',
+  port: 'Blocks of ports that nobody else on this machine has.',
+  audit: 'The log as evidence: search, verify, archive.',
+  key: 'API keys for agents that come over HTTP.',
+};
+
+/** In the order of the overview. */
+const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
+  ['Look around:', ['status', 'watch', 'stats', 'replay', 'demo']],
+  ['Let agents in:', ['mcp', 'serve']],
+  ['Ask for something:', Object.keys(GROUP_SUMMARIES)],
+  ['Set up:', ['completion']],
+];
+const OTHERS = 2;
+
+function placeOf(name: string): { heading: string; order: number } {
+  const index = HEADINGS.findIndex(([, names]) => names.includes(name));
+  const [heading, names] = HEADINGS[index === -1 ? OTHERS : index] ?? ['Commands:', []];
+  const within = names.indexOf(name);
+  return { heading, order: (index === -1 ? OTHERS : index) * 100 + (within === -1 ? 99 : within) };
+}
+
+/**
+ * An overview is a list of what there is, under headings; the options that every command has are shown by each command
+ * and would stand before that list.
+ */
+export function arrange(program: Command): void {
+  // The same array that the parser looks through: only its order changes.
+  (program.commands as Command[]).sort((a, b) => placeOf(a.name()).order - placeOf(b.name()).order);
+  for (const command of program.commands) command.helpGroup(placeOf(command.name()).heading);
+  for (const parent of [program, ...program.commands.filter(({ commands }) => commands.length > 0)])
+    parent.configureHelp({
+      visibleOptions: () => [],
+      visibleCommands: ({ commands }) => [...commands],
+      subcommandTerm: (command) => command.name(),
+    });
+}

@@ -1,0 +1,89 @@
+import type { TaskState } from '../../domain/queue/task.ts';
+import { taskKey } from '../../domain/queue/task.ts';
+import type { Coxswain } from '../../index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { LogEntry } from '../../ledger/log.ts';
+import type { Style } from './paint.ts';
+import { plain } from './text.ts';
+import { refusalWords, type Words, wordsFor } from './words.ts';
+
+/** What happened, in a sentence. */
+export interface Sentence {
+  readonly position: number;
+  readonly at_ms: number;
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+const REMEMBERED_MAX = 1000;
+const TITLE_CHARS_MAX = 60;
+
+/** Tells the log in a person's words. It remembers what tasks are called and who is known to wait. */
+export class Narrator {
+  readonly #coxswain: Coxswain;
+  readonly #titles = new Map<string, string>();
+  readonly #waiting = new Set<string>();
+
+  constructor(coxswain: Coxswain) {
+    this.#coxswain = coxswain;
+  }
+
+  async tell(entries: readonly LogEntry[]): Promise<Sentence[]> {
+    await this.#learnTitles(entries);
+    return entries.flatMap((entry) => this.#sentences(entry));
+  }
+
+  #sentences(entry: LogEntry): Sentence[] {
+    const { position, at_ms } = entry;
+    const told = new Set<string>();
+    const words: Words[] = [];
+    if (entry.events.length === 0) words.push(...refusalWords(entry));
+    for (const event of entry.events) {
+      if (this.#isOldNews(event.type, event.data)) continue;
+      words.push(...wordsFor(event, entry, (id) => this.#titles.get(id) ?? 'a task'));
+    }
+    // A letter to five is five events and one sentence.
+    return words
+      .filter(({ text }) => !told.has(text) && told.add(text))
+      .map(({ text, style }) => ({ position, at_ms, text, style }));
+  }
+
+  /** Who waits says so again every few seconds; that is worth telling once. */
+  #isOldNews(type: string, { waiter }: JsonObject): boolean {
+    if (type !== 'line_joined' && type !== 'lock_awaited') return false;
+    const { id } = waiter as { id: string };
+    const known = this.#waiting.has(id);
+    if (this.#waiting.size >= REMEMBERED_MAX) this.#waiting.clear();
+    this.#waiting.add(id);
+    return known;
+  }
+
+  async #learnTitles(entries: readonly LogEntry[]): Promise<void> {
+    if (this.#titles.size >= REMEMBERED_MAX) this.#titles.clear();
+    const wanted = new Set<string>();
+    for (const { events } of entries)
+      for (const { kind, id, type, data } of events) {
+        if (kind !== 'task') continue;
+        if (type === 'task_submitted') this.#titles.set(id, title(data as unknown as TaskState));
+        else if (!this.#titles.has(id)) wanted.add(id);
+      }
+    const ids = [...wanted];
+    for (let start = 0; start < ids.length; start += 100) {
+      const keys = ids.slice(start, start + 100).map(taskKey);
+      const { store, project } = this.#coxswain;
+      // A store that is away now takes only the names with it.
+      const { loaded } = await store.find(project, { keys }).catch(() => ({ loaded: undefined }));
+      for (const key of keys) {
+        const state = loaded?.get<TaskState>(key)?.state;
+        if (state !== undefined) this.#titles.set(key.id, title(state));
+      }
+    }
+  }
+}
+
+function title({ task_type, description }: Pick<TaskState, 'task_type' | 'description'>): string {
+  const words = plain(description);
+  const short =
+    words.length > TITLE_CHARS_MAX ? `${words.slice(0, TITLE_CHARS_MAX - 1).toWellFormed()}…` : words;
+  return `${plain(task_type)} “${short}”`;
+}

@@ -1,0 +1,163 @@
+import type { Coxswain } from '../../index.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { isRefusal, StoreFailure } from '../../kernel/refusal.ts';
+import type { LogEntry } from '../../ledger/log.ts';
+import { invalid } from '../answer.ts';
+import { lookAround } from '../overview.ts';
+import { type CommonOptions, conclude, type Result, withStore } from './common.ts';
+import { endOfLog, follow, PAGE } from './follow.ts';
+import { Narrator, type Sentence } from './narrate.ts';
+import { Screen } from './screen.ts';
+import { untilStopped } from './signals.ts';
+import { jsonLine, type Terminal, viewOf } from './terminal.ts';
+import { eventLine, type Frame, frameLines } from './watch-frame.ts';
+
+export interface WatchOptions extends CommonOptions {
+  readonly since?: string;
+  readonly once?: boolean;
+}
+
+/** Times move on and locks run out although nothing is committed. */
+const REDRAW_MS = 1000;
+/** However much happens, nobody reads faster. */
+const REDRAW_GAP_MS = 150;
+/** Rows of the log behind its end that are told at the start, and sentences that are kept. */
+const TAIL_ROWS = 400;
+const TAIL_KEPT = 200;
+
+/** A live picture in a terminal; for a program, or a file, a line for each thing that happens. */
+export async function watch(options: WatchOptions, terminal: Terminal, result: Result): Promise<void> {
+  const since = options.since === undefined ? undefined : Number(options.since);
+  if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0))
+    return await conclude(terminal, invalid('since', 'a position of the log, 0 or more'), options, result);
+  const stopped = untilStopped();
+  const over = new AbortController();
+  void stopped.signal.then(() => over.abort());
+  terminal.gone?.addEventListener('abort', () => over.abort());
+  try {
+    const answer = await withStore(options, terminal, async (coxswain) => {
+      const pictured = terminal.seen?.out === true && options.json !== true;
+      if (!pictured) await tellLines(coxswain, since, options, terminal, over.signal);
+      else if (options.once === true) await drawOnce(coxswain, options, terminal);
+      else await draw(coxswain, options, terminal, over);
+      return { success: true };
+    });
+    if (isRefusal(answer)) await conclude(terminal, answer, options, result);
+  } finally {
+    stopped.dispose();
+  }
+}
+
+async function tellLines(
+  coxswain: Coxswain,
+  since: number | undefined,
+  options: WatchOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const narrator = new Narrator(coxswain);
+  const complain = ({ message }: StoreFailure) => void terminal.err(`cox: ${message}\n`).catch(() => {});
+  const after = since ?? (await endOfLog(coxswain));
+  for await (const entries of follow(coxswain, after, signal, complain)) {
+    const view = viewOf(terminal, { color: options.color, now_ms: coxswain.clock.now_ms() });
+    const lines =
+      options.json === true
+        ? entries.flatMap(eventObjects).map(jsonLine)
+        : (await narrator.tell(entries)).map((sentence) => eventLine(sentence, view));
+    // A row is written as a whole: whoever goes on after its position has all of it.
+    if (lines.length > 0) await terminal.out(`${lines.join('\n')}\n`);
+    if (signal.aborted || (options.once === true && entries.length < PAGE)) return;
+  }
+}
+
+/** Each event with whose it is; a refusal is one too, as a program that looks on wants to know of it. */
+function eventObjects(entry: LogEntry): JsonObject[] {
+  const { position, at_ms, agent_id, agent_type, session_id, operation, result, events } = entry;
+  const row = { position, at: isoTime(at_ms), agent_id, agent_type, session_id, operation };
+  if (events.length === 0)
+    return result.success === false
+      ? [{ ...row, type: 'refused', kind: 'operation', id: operation, data: result }]
+      : [];
+  return events.map(({ type, kind, id, data }) => ({ ...row, type, kind, id, data: withoutSecrets(data) }));
+}
+
+/** Hashes of keys and tokens: nobody needs them who looks on. */
+function withoutSecrets({ token_hash: _, hash: __, ...data }: JsonObject): JsonObject {
+  return data;
+}
+
+async function recent(coxswain: Coxswain, narrator: Narrator): Promise<{ end: number; events: Sentence[] }> {
+  const end = await endOfLog(coxswain);
+  const { entries } = await coxswain.store.read(coxswain.project, Math.max(0, end - TAIL_ROWS), TAIL_ROWS);
+  const last = entries.at(-1)?.position ?? 0;
+  return { end: Math.max(end, last), events: await narrator.tell(entries) };
+}
+
+async function drawOnce(coxswain: Coxswain, options: WatchOptions, terminal: Terminal): Promise<void> {
+  const { events } = await recent(coxswain, new Narrator(coxswain));
+  const { seen, now_ms } = await lookAround(coxswain);
+  const lines = frameLines({ seen, events }, viewOf(terminal, { ...options, now_ms }), terminal.rows ?? 24);
+  await terminal.out(`${lines.join('\n')}\n`);
+}
+
+async function draw(
+  coxswain: Coxswain,
+  options: WatchOptions,
+  terminal: Terminal,
+  over: AbortController,
+): Promise<void> {
+  const narrator = new Narrator(coxswain);
+  const { end, events } = await recent(coxswain, narrator);
+  const frame: { -readonly [K in keyof Frame]: Frame[K] } & { now_ms: number } = {
+    seen: undefined,
+    events,
+    now_ms: coxswain.clock.now_ms(),
+  };
+  let changed = Promise.withResolvers<void>();
+  using screen = new Screen({ onQuit: () => over.abort(), onChange: () => changed.resolve() });
+  over.signal.addEventListener('abort', () => changed.resolve());
+  const show = () => {
+    const view = viewOf(terminal, { color: options.color, now_ms: frame.now_ms });
+    screen.draw(frameLines(frame, view, terminal.rows ?? 24));
+  };
+  const followed = (async () => {
+    const complain = ({ message }: StoreFailure) => {
+      frame.trouble = message;
+    };
+    for await (const entries of follow(coxswain, end, over.signal, complain)) {
+      frame.events = [...frame.events, ...(await narrator.tell(entries))].slice(-TAIL_KEPT);
+      changed.resolve();
+    }
+  })();
+  // Whatever ends the following for good ends the picture too.
+  followed.catch(() => over.abort());
+  while (!over.signal.aborted) {
+    changed = Promise.withResolvers<void>();
+    await look(coxswain, frame);
+    show();
+    await coxswain.clock.sleep(REDRAW_GAP_MS, over.signal).catch(() => {});
+    await within(changed.promise, REDRAW_MS - REDRAW_GAP_MS, coxswain, over.signal);
+  }
+  await followed;
+}
+
+async function look(
+  coxswain: Coxswain,
+  frame: { seen?: JsonObject | undefined; now_ms: number; trouble?: string | undefined },
+): Promise<void> {
+  try {
+    const { seen, now_ms } = await lookAround(coxswain);
+    Object.assign(frame, { seen, now_ms, trouble: undefined });
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.refusal.error !== 'database_unavailable') throw error;
+    frame.trouble = error.message;
+  }
+}
+
+async function within(event: Promise<void>, time_ms: number, { clock }: Coxswain, over: AbortSignal) {
+  const timer = new AbortController();
+  const signal = AbortSignal.any([timer.signal, over]);
+  await Promise.race([event, clock.sleep(time_ms, signal).catch(() => {})]);
+  timer.abort();
+}

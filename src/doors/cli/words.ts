@@ -1,0 +1,146 @@
+import { areaOf } from '../../domain/locks/lock.ts';
+import { areaName } from '../../kernel/area.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import type { LogEntry } from '../../ledger/log.ts';
+import type { Style } from './paint.ts';
+import { counted, plain } from './text.ts';
+
+export interface Words {
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+interface Told {
+  /** Whoever asked for it; of the product's own commits, for whom they were made. */
+  readonly who: string;
+  readonly id: string;
+  readonly data: JsonObject;
+  readonly title: string;
+  readonly titleOf: (task_id: string) => string;
+  readonly row: LogEntry;
+}
+
+type Tell = (told: Told) => string | undefined;
+
+const said = (value: Json | undefined) =>
+  typeof value === 'string' && value !== '' ? `: ${plain(value)}` : '';
+const holder = ({ data }: Told) => plain((data.lease as JsonObject).agent_id ?? '');
+const area = ({ id, data }: Told) => plain(areaName(areaOf(id, data as { pattern?: string })));
+const waiter = ({ data }: Told) => plain((data.waiter as JsonObject).agent_id ?? '');
+const agent = ({ data, who }: Told) => (typeof data.agent_id === 'string' ? plain(data.agent_id) : who);
+/** A session's id is its agent's name, a line break and its own. */
+const sessionAgent = ({ id }: Told) => plain(id.split('\n')[0] ?? id);
+
+const QUIET: Tell = () => undefined;
+
+/** What each kind of event is in a person's words; the quiet ones are how the product keeps its books. */
+const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
+  lock_acquired: [(told) => `${holder(told)} locked ${area(told)}${said(told.data.reason)}`, 'green'],
+  lock_refreshed: [(told) => `${holder(told)} keeps ${area(told)}${said(told.data.reason)}`],
+  lock_released: [
+    (told) =>
+      told.data.cause === 'session_ended'
+        ? `${area(told)} is free: ${agent(told)} is gone`
+        : `${agent(told)} released ${area(told)}`,
+  ],
+  lock_expired: [(told) => `${holder(told)}’s lock on ${area(told)} ran out`, 'yellow'],
+  lock_awaited: [(told) => `${waiter(told)} waits for ${area(told)}`, 'yellow'],
+  lock_wait_ended: [QUIET],
+  lock_folder_opened: [QUIET],
+  lock_folder_closed: [QUIET],
+  task_submitted: [({ who, title }) => `${who} submitted ${title}`],
+  task_depended_on: [QUIET],
+  task_promoted: [({ title }) => `${title} is due`],
+  task_claimed: [(told) => `${holder(told)} took ${told.title}`, 'cyan'],
+  task_renewed: [(told) => `${holder(told)} goes on with ${told.title}`],
+  task_completed: [(told) => `${agent(told)} completed ${told.title}`, 'green'],
+  task_failed: [(told) => `${agent(told)} failed at ${told.title}${said(told.data.error_message)}`, 'red'],
+  task_cancelled: [(told) => `${agent(told)} cancelled ${told.title}${said(told.data.error_message)}`],
+  task_lease_expired: [(told) => `${told.title} comes back: no answer from ${agent(told)}`, 'yellow'],
+  task_dead_lettered: [({ title, data }) => `${title} was given up${said(data.error_message)}`, 'red'],
+  task_skipped: [
+    ({ title, titleOf, data }) => `${title} is skipped, without ${titleOf(String(data.task_id))}`,
+  ],
+  task_retried: [({ who, title }) => `${who} sent ${title} back to the queue`],
+  task_reprioritised: [
+    ({ who, title, data }) => `${who} gave ${title} priority ${plain(data.priority ?? '')}`,
+  ],
+  dependency_met: [
+    ({ title, titleOf, data }) => `${title} no longer waits for ${titleOf(String(data.task_id))}`,
+  ],
+  dependency_failed: [
+    ({ title, titleOf, data }) => `${title} waits in vain for ${titleOf(String(data.task_id))}`,
+    'yellow',
+  ],
+  dependents_released: [QUIET],
+  line_joined: [(told) => `${waiter(told)} waits for work`],
+  line_left: [QUIET],
+  work_counted: [QUIET],
+  session_started: [(told) => `${sessionAgent(told)} is here`, 'green'],
+  session_registered: [(told) => registered(told)],
+  session_resumed: [(told) => `${sessionAgent(told)} is back`, 'green'],
+  session_active: [QUIET],
+  session_heartbeat: [QUIET],
+  session_ended: [
+    (told) =>
+      `${sessionAgent(told)} ${told.data.end_reason === 'silent' ? 'was silent for too long' : 'left'}`,
+    'yellow',
+  ],
+  session_freed: [freed],
+  handoff_written: [
+    ({ data }) => `${plain(data.agent_name ?? '')} leaves a hand-off${said(data.summary)}`,
+    'cyan',
+  ],
+  message_sent: [letter, 'cyan'],
+  changeset_submitted: [(told) => `${agent(told)} made a change${said(told.data.summary)}`, 'cyan'],
+  key_created: [
+    ({ who, data }) => `${who} created the ${plain(data.role ?? '')} key ${plain(data.name ?? '')}`,
+  ],
+  key_revoked: [(told) => `${agent(told)} revoked a key`, 'yellow'],
+  message_acknowledged: [({ who }) => `${who} acknowledged a message`],
+};
+
+function registered(told: Told): string {
+  const { current_task, capabilities } = told.data;
+  const can =
+    Array.isArray(capabilities) && capabilities.length > 0 ? ` (${capabilities.map(plain).join(', ')})` : '';
+  return `${sessionAgent(told)} registered${can}${said(current_task)}`;
+}
+
+function freed(told: Told): string | undefined {
+  const locks = Number(told.data.locks_released ?? 0);
+  const tasks = Number(told.data.tasks_returned ?? 0);
+  if (locks + tasks === 0) return undefined;
+  const parts = [locks > 0 ? counted(locks, 'lock') : '', tasks > 0 ? counted(tasks, 'task') : ''];
+  return `what ${sessionAgent(told)} held is free: ${parts.filter((part) => part !== '').join(', ')}`;
+}
+
+function letter({ data }: Told): string {
+  const to = Array.isArray(data.recipients) ? data.recipients.map(plain).join(', ') : plain(data.to ?? '');
+  return `${plain(data.from ?? '')} wrote to ${to}${said(data.subject ?? data.body)}`;
+}
+
+export function wordsFor(event: EventBody, row: LogEntry, titleOf: (task_id: string) => string): Words[] {
+  const who = actor(row);
+  const { id, type, data } = event;
+  const telling = Object.hasOwn(TELLINGS, type) ? TELLINGS[type] : undefined;
+  // A newer Coxswain's event: its name says most of it.
+  if (telling === undefined) return [{ text: `${who}: ${plain(type).replaceAll('_', ' ')} ${plain(id)}` }];
+  const [tell, style] = telling;
+  const text = tell({ who, id, data, title: titleOf(id), titleOf, row });
+  return text === undefined ? [] : [{ text, style }];
+}
+
+/** A refusal has no events, but somebody did not get what it wanted; a look changes nothing and is not told. */
+export function refusalWords(row: LogEntry): Words[] {
+  const { result, operation } = row;
+  if (result.success !== false || result.reason === 'no_tasks_available') return [];
+  const why = result.message ?? result.error ?? result.action ?? '';
+  return [{ text: `${actor(row)} was refused ${plain(operation)}: ${plain(why)}`, style: 'yellow' }];
+}
+
+function actor({ agent_id, parameters }: LogEntry): string {
+  const { on_behalf_of } = parameters;
+  return plain(agent_id === 'coxswain' && typeof on_behalf_of === 'string' ? on_behalf_of : agent_id);
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Narrator } from '../../src/doors/cli/narrate.ts';
+import { wordsFor } from '../../src/doors/cli/words.ts';
+import { open } from '../../src/index.ts';
+import { EVENT_SCHEMA, type LogEntry } from '../../src/ledger/log.ts';
+
+const file = new URL(`../domain/golden/schema-${EVENT_SCHEMA}.json`, import.meta.url);
+const { log } = JSON.parse(readFileSync(file, 'utf8')) as { log: LogEntry[] };
+
+/** How the product keeps its books: not worth a word. */
+const QUIET = [
+  'dependents_released',
+  'line_left',
+  'lock_folder_closed',
+  'lock_folder_opened',
+  'lock_wait_ended',
+  'session_active',
+  'session_heartbeat',
+  'task_depended_on',
+  'work_counted',
+];
+
+test('[CLI-1] every event there is has words of its own, or is known to need none', () => {
+  const silent = new Set<string>();
+  const told = new Set<string>();
+  for (const row of log)
+    for (const event of row.events) {
+      const words = wordsFor(event, row, () => 'the task');
+      for (const { text } of words) {
+        assert.ok(
+          !text.includes(event.type.replaceAll('_', ' ')),
+          `${event.type} has only its name: ${text}`,
+        );
+        assert.doesNotMatch(text, /undefined|\[object|[\p{Cc}\p{Cf}]/u, text);
+      }
+      (words.length === 0 ? silent : told).add(event.type);
+    }
+  assert.deepEqual([...silent].filter((type) => !told.has(type)).sort(), QUIET);
+});
+
+const row = (events: LogEntry['events'], more: Partial<LogEntry> = {}): LogEntry => ({
+  position: 1,
+  schema: EVENT_SCHEMA,
+  project: 'default',
+  at_ms: 0,
+  agent_id: 'bob',
+  agent_type: 'test',
+  session_id: 'b',
+  sequence: 1,
+  operation: 'acquire_lock',
+  operation_id: '',
+  parameters: {},
+  result: { success: true },
+  duration_ms: 0,
+  events,
+  ...more,
+});
+
+test('[CLI-1] a story is told once: no renewals, no looks, a letter to two is one letter', async () => {
+  const coxswain = await open({ store: 'memory:' });
+  const narrator = new Narrator(coxswain);
+  const waits = {
+    kind: 'lock',
+    id: 'a.ts',
+    type: 'lock_awaited',
+    data: { waiter: { id: 'w', agent_id: 'bob' } },
+  };
+  const letter = (to: string) => ({
+    kind: 'message',
+    id: `m\n${to}`,
+    type: 'message_sent',
+    data: { from: 'bob', to, recipients: ['al', 'cy'], body: 'hi\u001b[2J' },
+  });
+  const unknown = { kind: 'moon', id: 'full', type: 'moon_risen', data: {} };
+  const refused = { success: false, action: 'blocked', message: 'a.ts is locked by al.' };
+  const told = await narrator.tell([
+    row([waits]),
+    row([waits]),
+    row([letter('al'), letter('cy')]),
+    row([]),
+    row([], { result: refused }),
+    row([], { result: { success: false, reason: 'no_tasks_available' } }),
+    row([unknown]),
+  ]);
+  assert.deepEqual(
+    told.map(({ text }) => text),
+    [
+      'bob waits for a.ts',
+      'bob wrote to al, cy: hi [2J',
+      'bob was refused acquire_lock: a.ts is locked by al.',
+      'bob: moon risen full',
+    ],
+  );
+  await coxswain.close();
+});
