@@ -1,5 +1,6 @@
 // `npm test`: the static checks side by side, while a PostgreSQL server starts for the tests; then the tests.
-// Arguments choose test files by a part of their path: `npm test -- lock`.
+// Arguments choose test files by a part of their path: `npm test -- lock`. Those whose name has `.long.` in it start crowds
+// of processes, kill them and wait for them; they have their own turn: `npm run test:long`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const TEST_CONCURRENCY = 2;
+const TEST_CONCURRENCY = 3;
 const TEST_FILE_MS_MAX = 300_000;
 
 const STATIC_CHECKS = [
@@ -18,11 +19,15 @@ const STATIC_CHECKS = [
   ['dead code', 'knip', '--no-progress', '--no-config-hints'],
 ] as const;
 
+/** Every test file and what it starts is a process that loads the sources: half of that is saved by doing it once. */
+const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'coxswain-test');
+
 /** A developer's own store, identity or git hook must not leak into the tests. */
 function environment(): NodeJS.ProcessEnv {
   const foreign =
     /^(COX_(?!TEST_)|GIT_|COORDINATION_API_)|^(AGENT_ID|AGENT_TYPE|SESSION_ID|NODE_TEST_CONTEXT)$/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+  const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  return { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(own) };
 }
 
 function seconds(since_ms: number): string {
@@ -52,9 +57,10 @@ async function check([name, command, ...args]: readonly [string, string, ...stri
   return passed;
 }
 
-function chooseFiles(filters: string[]): string[] {
+function chooseFiles(filters: string[], long: boolean): string[] {
   const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  return files.filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)));
+  if (filters.length > 0) return files.filter((file) => filters.some((filter) => file.includes(filter)));
+  return files.filter((file) => file.includes('.long.') === long);
 }
 
 async function runTests(files: string[], postgresUrl: string): Promise<number> {
@@ -81,8 +87,10 @@ async function startServer(): Promise<PostgresServer> {
   return server;
 }
 
-async function main(filters: string[]): Promise<number> {
-  const files = chooseFiles(filters);
+async function main(words: string[]): Promise<number> {
+  const long = words.includes('--long');
+  const filters = words.filter((word) => word !== '--long');
+  const files = chooseFiles(filters, long);
   if (files.length === 0) {
     console.error(
       `no test file under test/ has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`,
@@ -91,7 +99,7 @@ async function main(filters: string[]): Promise<number> {
   }
   const starting = startServer();
   starting.catch(() => {}); // reported below, once the checks have had their say
-  const checks = await Promise.all(STATIC_CHECKS.map(check));
+  const checks = await Promise.all(long ? [] : STATIC_CHECKS.map(check));
   if (!checks.every(Boolean)) {
     console.error('The static checks failed; the tests were not run.');
     await starting.then(

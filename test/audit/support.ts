@@ -34,7 +34,7 @@ export class Place implements AsyncDisposable {
 
   static async open(engine: string): Promise<Place> {
     const folder = await mkdtemp(join(tmpdir(), 'cox-audit-'));
-    const database = engine === 'postgres' ? await testDatabase() : undefined;
+    const database = engine === 'postgres' ? await testDatabase({ migrated: true }) : undefined;
     const url = database?.url ?? (engine === 'sqlite' ? `sqlite:${join(folder, 'cox.db')}` : 'memory:');
     const place = new Place(engine, url, folder, async () => {
       await database?.drop();

@@ -40,10 +40,11 @@ export function conformance(engine: Engine): void {
     races: raceCases,
   };
   for (const [name, cases] of Object.entries(groups)) {
+    if (engine.only !== undefined && !engine.only.includes(name)) continue;
     describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
   }
   // No other process can reach the in-memory store.
-  if (engine.name === 'memory') return;
+  if (engine.name === 'memory' || engine.only !== undefined) return;
   describe(`${engine.name}: processes`, () => processCases(scene(engine)));
   describe(`${engine.name}: start`, () => startCases(engine));
 }

@@ -8,10 +8,11 @@ import type { Crowd } from './mcp-crowd-worker.ts';
 import { startEndpoint } from './mcp-support.ts';
 import { scratch } from './support.ts';
 
-const CLIENTS = 1000;
+/** CI sends a thousand; a part of them shows as much in every test run. */
+const CLIENTS = Number(process.env.COX_TEST_CLIENTS ?? 200);
 const worker = fileURLToPath(new URL('mcp-crowd-worker.ts', import.meta.url));
 
-test('[MCP-3] 1,000 clients at once, of both revisions: no answer reaches another client', async () => {
+test(`[MCP-3] ${CLIENTS} clients at once, of both revisions: no answer reaches another client`, async () => {
   using place = scratch();
   await using endpoint = await startEndpoint(place);
   const args = [worker, endpoint.url, String(CLIENTS)];

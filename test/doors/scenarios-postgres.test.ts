@@ -4,7 +4,7 @@ import { playAll } from './stage.ts';
 import { scratch } from './support.ts';
 
 // Each door has a database of its own, as each has a file of its own elsewhere.
-const databases = await Promise.all(Array.from({ length: 4 }, testDatabase));
+const databases = await Promise.all(Array.from({ length: 4 }, () => testDatabase({ migrated: true })));
 const left = [...databases];
 
 playAll('PostgreSQL', () => {

@@ -45,7 +45,7 @@ test('[PORT-1] what the command prints for people can be evaluated by a shell, a
   const allocated = await cox(['port', 'allocate', 'tree "$(x)'], { cwd: place.folder });
   assert.equal(allocated.out.match(/^export [A-Z_]+=\S+$/gm)?.length, 6, allocated.out);
   const { out } = await cox(['port', 'status'], { cwd: place.folder });
-  assert.match(out, /session_id +db_port/);
+  assert.match(out, /session id +db port/);
   assert.match(out, /tree "\$\(x\) +\d+/);
 });
 

@@ -10,7 +10,7 @@ import { open } from '../../src/index.ts';
 import { agent } from '../conformance/engine.ts';
 
 const [url = '', role = ''] = process.argv.slice(2);
-const coxswain = await open({ store: url });
+const coxswain = await open({ store: url, presence: 'off' });
 const call = agent(coxswain, `worker-${role}`);
 
 function storm(commits: number): void {

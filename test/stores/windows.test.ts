@@ -45,6 +45,8 @@ test('[STORE-6] a store on a Windows share is refused; drives and long paths are
 const POSIX_ONLY: Record<string, string> = {
   'src/stores/sqlite/seat/server.ts': 'no seat: every process commits by itself',
   'src/stores/sqlite/seat/seat.ts': 'Ctrl-Z of one that sits; nobody sits there',
+  'src/doors/cli/demo/story.ts': 'the demo kills one of its agents; there any signal ends a process at once',
+  'src/doors/cli/screen.ts': 'Ctrl-Z of the live view; there is no such key',
   'src/ports/state.ts': 'whose folder it is; there the folder is as private as its ACL',
   'src/doors/cli/common.ts': 'the name of an account without one; every Windows account has a name',
 };

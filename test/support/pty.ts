@@ -45,7 +45,12 @@ export async function inTerminal(
       child.kill('SIGCONT');
       process.kill(pid, 'SIGCONT');
     },
-    shows: async (text, from = 0) => void (await until(async () => out.slice(from).includes(text))),
+    shows: async (text, from = 0) =>
+      void (await until(async () => {
+        // Where cox has stopped, `script` may have stopped before it passed on the last of what came out.
+        child.kill('SIGCONT');
+        return out.slice(from).includes(text);
+      })),
     ended: async () => (await closed)[0],
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');

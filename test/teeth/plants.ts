@@ -257,7 +257,7 @@ const queue: Plant[] = [
     file: 'src/domain/queue/settle-due.ts',
     from: 'loaded.list(range).length < range.limit',
     to: 'loaded.list(range).length <= range.limit',
-    tests: [conformance('memory'), 'test/chaos/fan-out.test.ts'],
+    tests: [conformance('memory'), 'test/chaos/fan-out.long.test.ts'],
   },
   {
     name: 'PostgreSQL: the agent is not told which dependencies failed',
@@ -319,7 +319,7 @@ const sqlite: Plant[] = [
     file: 'src/stores/sqlite/statements.ts',
     from: "prepare('BEGIN IMMEDIATE')",
     to: "prepare('BEGIN')",
-    tests: [conformance('sqlite'), 'test/chaos/race.test.ts'],
+    tests: [conformance('sqlite'), 'test/chaos/race.long.test.ts'],
   },
   {
     name: 'SQLite: answered before the commit',

@@ -12,7 +12,11 @@ import { startPostgres } from '../support/postgres.ts';
 import { type Plant, plants } from './plants.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** What stays the same from plant to plant is read and compiled once. */
+const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'coxswain-test');
 const TEST_MS_MAX = 90_000;
+/** Copies of the project that are tested side by side. */
+const LANES = 2;
 const COPIED = ['src', 'test', 'bin', 'docs', 'package.json', 'tsconfig.json'];
 
 class Copy {
@@ -35,7 +39,12 @@ class Copy {
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
     const child = spawn(process.execPath, args, {
       cwd: this.path,
-      env: { ...environment, COX_TEST_POSTGRES_URL: this.#postgresUrl, COX_TEST_CHAOS_SECONDS: '2' },
+      env: {
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        ...environment,
+        COX_TEST_POSTGRES_URL: this.#postgresUrl,
+        COX_TEST_CHAOS_SECONDS: '2',
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
       // A group of its own, so that whatever the tests started ends with them.
       detached: true,
@@ -97,33 +106,45 @@ async function bite(copy: Copy, plant: Plant): Promise<{ file: string; test: str
 }
 
 /** A test that fails anyway catches nothing. */
-async function passingBefore(copy: Copy, chosen: readonly Plant[]): Promise<boolean> {
-  let passing = true;
-  for (const file of new Set(chosen.flatMap(({ tests }) => tests))) {
-    const failure = await copy.firstFailure(file);
-    if (failure === undefined) continue;
-    passing = false;
-    console.log(`✖ without any planted bug ${file} fails: ${failure}`);
-  }
-  return passing;
+async function passesBefore(copy: Copy, file: string): Promise<boolean> {
+  const failure = await copy.firstFailure(file);
+  if (failure !== undefined) console.log(`✖ without any planted bug ${file} fails: ${failure}`);
+  return failure === undefined;
+}
+
+/** Each copy takes the next one when it is done with its own. */
+async function inLanes<T, R>(
+  copies: readonly Copy[],
+  items: readonly T[],
+  work: (copy: Copy, item: T) => Promise<R>,
+): Promise<R[]> {
+  const left = [...items];
+  const done: R[] = [];
+  const lane = async (copy: Copy) => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) done.push(await work(copy, item));
+  };
+  await Promise.all(copies.map(lane));
+  return done;
 }
 
 async function main(words: string[]): Promise<number> {
   const chosen = plants.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   const server = await startPostgres({ fsync: false });
-  const copy = new Copy(server.url);
+  const copies = Array.from({ length: LANES }, () => new Copy(server.url));
   const start_ms = performance.now();
   let survivors = 0;
   try {
-    if (!(await passingBefore(copy, chosen))) return 1;
-    for (const plant of chosen) {
+    const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
+    const passing = await inLanes(copies, files, passesBefore);
+    if (!passing.every(Boolean)) return 1;
+    await inLanes(copies, chosen, async (copy, plant) => {
       const caught = await bite(copy, plant);
       if (caught === undefined) survivors += 1;
       const by = caught === undefined ? 'SURVIVED' : `${caught.file}: ${caught.test}`;
       console.log(`${caught === undefined ? '✖' : '✔'} ${plant.name.padEnd(58)} ${by}`);
-    }
+    });
   } finally {
-    copy.remove();
+    for (const copy of copies) copy.remove();
     await server.stop();
   }
   const seconds = Math.round((performance.now() - start_ms) / 1000);

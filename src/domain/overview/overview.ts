@@ -89,7 +89,7 @@ function taskCounts(loaded: Loaded): JsonObject {
   );
   const [oldest] = oldestOfEach
     .flatMap((range) => loaded.list<TaskState>(range))
-    .sort((a, b) => a.state.created_at_ms - b.state.created_at_ms);
+    .sort((a, b) => a.state.created_at_ms - b.state.created_at_ms || a.born - b.born);
   const full = [ready, due, dead, waiting, heldBack].some(
     (range) => loaded.list(range).length === range.limit,
   );

@@ -9,8 +9,8 @@ import { readLog } from './log-check.ts';
 
 /** `node test/chaos/fan-out.ts` is the long form, with ten thousand. */
 for (const [success, dependents, kills] of [
-  [true, 2000, 4],
-  [false, 1000, 3],
+  [true, 1200, 3],
+  [false, 800, 2],
 ] as const)
   test(`[QUEUE-9] a ${success ? 'completed' : 'failed'} parent tells ${dependents} dependents once, whoever is killed with -9 meanwhile`, async (t) => {
     using folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { temporaryFolder } from './crew.ts';
 import { killWriters } from './kills.ts';
 
 /** `node test/chaos/kills.ts --kills 1000` is the long form. */
-const KILLS = Number(process.env.COX_TEST_CHAOS_KILLS ?? 40);
+const KILLS = Number(process.env.COX_TEST_CHAOS_KILLS ?? 20);
 const PROCESSES = 4;
 
 test('[AUD-5] [QUEUE-6] writers killed with -9: nothing acknowledged is lost, nothing is doubled', async (t) => {

@@ -6,7 +6,7 @@ import { raceForAreas } from './areas.ts';
 import { temporaryFolder } from './crew.ts';
 
 const PROCESSES = 16;
-const SECONDS = Number(process.env.COX_TEST_CHAOS_SECONDS ?? 3);
+const SECONDS = Number(process.env.COX_TEST_CHAOS_SECONDS ?? 2);
 
 async function raceOn(store: string): Promise<string> {
   const result = await raceForAreas(store, PROCESSES, SECONDS);

@@ -7,7 +7,7 @@ import { race } from './race.ts';
 
 const PROCESSES = 32;
 /** 10 for the full race; a few seconds show as much in every test run. */
-const SECONDS = Number(process.env.COX_TEST_CHAOS_SECONDS ?? 3);
+const SECONDS = Number(process.env.COX_TEST_CHAOS_SECONDS ?? 2);
 
 async function raceOn(store: string): Promise<string> {
   const result = await race(store, PROCESSES, SECONDS);

@@ -29,7 +29,7 @@ const LINES_BEFORE_KILL = 60;
 const STORES: Record<string, (folder: string) => Promise<{ url: string; drop(): Promise<void> }>> = {
   SQLite: async (folder) => ({ url: `sqlite:${join(folder, 'cox.db')}`, drop: async () => {} }),
   'SQLite with a seat': async (folder) => ({ url: `sqlite:${join(folder, 'cox.db')}`, drop: async () => {} }),
-  PostgreSQL: testDatabase,
+  PostgreSQL: () => testDatabase(),
 };
 
 class Worker {
