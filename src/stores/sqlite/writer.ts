@@ -141,6 +141,8 @@ export class Writer {
    * ask again together, a few turns later; whoever calls within this process is not to be served twice meanwhile.
    */
   async #gather(): Promise<void> {
+    // Alone the last time and alone now: a turn of the event loop would only make it wait.
+    if (this.#lastBatch <= 1 && this.#queue.length === 1) return;
     const expected = this.#lastBatch * GATHERED_SHARE;
     const started_ms = this.#clock.elapsed_ms();
     do await new Promise(setImmediate);
