@@ -133,7 +133,8 @@ async function announce(
   store       ${store} (project ${project})
   API         ${url}/docs, ${url}/openapi.json
   health      ${url}/health
-  not yet     dashboard, MCP over HTTP
+  MCP         ${url}/mcp
+  not yet     dashboard
 
 ${hasKeys ? 'Another API key' : 'There is no API key yet. Make one'}${secret}:
   ${make}
