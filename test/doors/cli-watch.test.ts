@@ -155,7 +155,7 @@ test('[CLI-1] watch: Ctrl-Z leaves the screen and fg comes back to it; a smaller
   process.kill(pty.pid, 'SIGTSTP');
   await pty.shows(LEAVE);
   const away = pty.output().length;
-  pty.resume();
+  await pty.resume();
   await pty.shows(ENTER, away);
   await pty.shows('src/app.ts', away);
   pty.type('q');

@@ -6,6 +6,7 @@ import { createCoordinationApi } from '../../src/doors/http/index.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operations } from '../../src/operations/index.ts';
+import { until } from '../support/until.ts';
 import { ALICE, type ApiDoor, ENV, SERVICE, settableClock, startApi, withKey } from './api.ts';
 import { soundInputs } from './hostile.ts';
 import { exchange, scratch } from './support.ts';
@@ -224,3 +225,15 @@ async function healthStatus(url: string, headers: Record<string, string>): Promi
     agent.destroy();
   }
 }
+
+test('[METRIC-1] /metrics reports the nine success metrics with their targets, counted from the log', async () => {
+  await using door = await startApi();
+  const scrape = async () => (await door.ask('GET', '/metrics', withKey(ALICE))).text;
+  const samples = (text: string) => text.match(/^cox_success_samples\{/gm)?.length;
+  assert.equal(samples(await scrape()), 9);
+  const { body } = await door.post('/work/submit', { task_type: 't', task_description: 'd' }, withKey(ALICE));
+  await door.post('/work/claim', {}, withKey(ALICE));
+  await door.post('/work/complete', { task_id: body.task_id as string, success: true }, withKey(ALICE));
+  const rate = /^cox_success_metric\{name="task_completion_rate",unit="ratio",target="> 0.9"\} 1$/m;
+  await until(async () => rate.test(await scrape()));
+});

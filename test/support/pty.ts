@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
@@ -13,7 +14,7 @@ export interface Pty extends AsyncDisposable {
   output(): string;
   type(keys: string): void;
   /** As a shell's `fg` does. `script` stops when cox does, as a shell would. */
-  resume(): void;
+  resume(): Promise<void>;
   /** Waits until the output, from an offset on, has the text. */
   shows(text: string, from?: number): Promise<void>;
   ended(): Promise<number | null>;
@@ -41,7 +42,9 @@ export async function inTerminal(
     pid,
     output: () => out,
     type: (keys) => void child.stdin?.write(keys),
-    resume() {
+    async resume() {
+      // Continued before it has stopped, it would stop for ever.
+      await until(async () => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
       child.kill('SIGCONT');
       process.kill(pid, 'SIGCONT');
     },

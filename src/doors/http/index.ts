@@ -9,6 +9,7 @@ import { createMcpEndpoint } from '../mcp/http.ts';
 import { type GivenConfig, readApiConfig } from './config.ts';
 import { isLoopback } from './hosts.ts';
 import { type Api, type ApiOptions, createApi } from './server.ts';
+import { SuccessMetrics } from './success-metrics.ts';
 
 /** A thousand agents may come at once. */
 const BACKLOG = 2048;
@@ -50,9 +51,11 @@ export async function createCoordinationApi(options: CoordinationApiOptions = {}
   const { config } = read;
   const coxswain = options.coxswain ?? (await open({ ...options, sits: options.sits ?? true }));
   const { store, project } = coxswain;
+  const success = new SuccessMetrics(coxswain);
   const api = await createApi(coxswain, {
     resolveSessionToken: (token) => resolveSessionToken(store, project, token),
     mcp: createMcpEndpoint({ coxswain }),
+    moreMetrics: () => success.text(),
     ...options,
     config,
   });
