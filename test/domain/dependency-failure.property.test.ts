@@ -147,6 +147,6 @@ test('[QUEUE-9] chains, diamonds and whatever lies between: each task ends as it
         await coxswain.close();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

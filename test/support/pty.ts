@@ -43,17 +43,14 @@ export async function inTerminal(
     output: () => out,
     type: (keys) => void child.stdin?.write(keys),
     async resume() {
-      // Continued before it has stopped, it would stop for ever.
-      await until(async () => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+      // Continued before it has stopped, either of them would stop for ever.
+      const stopped = (process: number | undefined) =>
+        /^\d+ \(.*\) T/.test(readFileSync(`/proc/${process}/stat`, 'utf8'));
+      await until(async () => stopped(pid) && stopped(child.pid));
       child.kill('SIGCONT');
       process.kill(pid, 'SIGCONT');
     },
-    shows: async (text, from = 0) =>
-      void (await until(async () => {
-        // Where cox has stopped, `script` may have stopped before it passed on the last of what came out.
-        child.kill('SIGCONT');
-        return out.slice(from).includes(text);
-      })),
+    shows: async (text, from = 0) => void (await until(async () => out.slice(from).includes(text))),
     ended: async () => (await closed)[0],
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');

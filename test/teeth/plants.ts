@@ -361,7 +361,7 @@ const sqlite: Plant[] = [
     file: 'src/stores/sqlite/writer.ts',
     from: 'this.#guard.check();',
     to: '',
-    tests: ['test/chaos/sqlite-files.test.ts'],
+    tests: ['test/chaos/sqlite-files.long.test.ts'],
   },
   {
     name: 'SQLite: the row of a commit is written later',
@@ -382,7 +382,7 @@ const sqlite: Plant[] = [
     file: 'src/stores/sqlite/file.ts',
     from: '(application_id !== 0 || objects > 0)',
     to: '(application_id === -1 && objects > 0)',
-    tests: ['test/chaos/sqlite-files.test.ts'],
+    tests: ['test/chaos/sqlite-files.long.test.ts'],
   },
 ];
 
@@ -406,14 +406,14 @@ const postgres: Plant[] = [
     file: 'src/stores/postgres/migrations/007_lock_areas.sql',
     from: 'AND (p_types IS NULL OR coxswain.still_ready(p_project, p_ids[at]))',
     to: '',
-    tests: ['test/chaos/follow.test.ts', conformance('postgres')],
+    tests: ['test/chaos/follow.long.test.ts', conformance('postgres')],
   },
   {
     name: 'PostgreSQL: readers overtake commits under way',
     file: 'src/stores/postgres/migrations/002_functions.sql',
     from: 'RETURN least(last, lowest);',
     to: 'RETURN last;',
-    tests: ['test/chaos/follow.test.ts', conformance('postgres')],
+    tests: ['test/chaos/follow.long.test.ts', conformance('postgres')],
   },
 ];
 
