@@ -64,6 +64,7 @@ export class Connection {
   #sequence = 0;
   /** When it last said that its agent is there, and the calls since. */
   #touched_ms: number | undefined;
+  #signing: Promise<boolean> | undefined;
   #calls = 0;
 
   constructor(
@@ -122,7 +123,9 @@ export class Connection {
     if (shows === 'writes' && !operation.mutates) return;
     if (operation.signs !== undefined) return;
     this.#calls += 1;
-    if (presence.isDue(this.#touched_ms)) await this.#sign(true);
+    if (presence.isDue(this.#touched_ms)) this.#signing = this.#sign(true);
+    // A second call at the same time waits for the sign of the first.
+    await this.#signing;
   }
 
   /**

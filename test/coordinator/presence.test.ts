@@ -39,8 +39,8 @@ test('[SESS-4] an agent that comes back says so before it asks, whatever its sto
   hooks.after = ({ operation, actor, parameters }) => {
     if (actor.agent_id === 'ann' || parameters.on_behalf_of === 'ann') order.push(operation);
   };
-  await ann('acquire_lock', { file_path: 'a.ts' });
-  assert.deepEqual(order, ['touch_session', 'acquire_lock']);
+  await Promise.all([ann('acquire_lock', { file_path: 'a.ts' }), ann('acquire_lock', { file_path: 'b.ts' })]);
+  assert.deepEqual(order, ['touch_session', 'acquire_lock', 'acquire_lock']);
   const cleaned = await ben('cleanup_dead_agents', {});
   assert.deepEqual([cleaned.agents_cleaned, cleaned.locks_released], [0, 0]);
 });

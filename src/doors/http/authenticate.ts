@@ -149,7 +149,7 @@ export class Authenticator {
     if (presented.startsWith('coxs_')) {
       const session = await this.#options.resolveSessionToken?.(presented);
       if (session === undefined) return undefined;
-      const credential = `session ${session.session_id}`;
+      const credential = `session ${JSON.stringify([session.agent_id, session.session_id])}`;
       return {
         principal: { role: 'session', authority: 'agent', actor: session, credential },
         fresh_ms: FRESH_MS,
