@@ -14,7 +14,8 @@ let coxswain: Coxswain | undefined;
 let connection: Connection | undefined;
 
 async function call(name: string, input: object): Promise<unknown> {
-  coxswain ??= await open({ store: options.store, sits: options.sits, clock });
+  // Each call is one commit here; that an agent is there has tests of its own.
+  coxswain ??= await open({ store: options.store, sits: options.sits, clock, presence: 'off' });
   connection ??= coxswain.connect({ agent_id: options.agent_id });
   if (name === 'describe_store') return await coxswain.store.describe();
   const operation = operationsByName.get(name);
