@@ -1,4 +1,5 @@
 import type { Clock } from './kernel/clock.ts';
+import { hintsOf } from './ledger/hints.ts';
 import type { LogEntry } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 
@@ -62,20 +63,14 @@ class Follower {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const changes = this.#store.watch(this.#project, signal)[Symbol.asyncIterator]();
-    const listen = () => {
-      const next = changes.next();
-      // Whoever awaits it hears of a failure; when nobody does any more, nobody has to.
-      next.catch(() => {});
-      return next;
-    };
-    let heard = listen();
+    const hints = hintsOf(this.#store, this.#project, signal);
+    let heard = hints.next();
     let position = await this.#pass(undefined);
     for (;;) {
       const { done } = await heard;
       if (done === true || signal.aborted) return;
       // Before the rows are read, so that what is written meanwhile is heard too.
-      heard = listen();
+      heard = hints.next();
       position = await this.#pass(position);
       await this.#clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { hintsOf } from '../ledger/hints.ts';
 import type { LogEntry } from '../ledger/log.ts';
 import type { Store } from '../ledger/store.ts';
 
@@ -98,14 +99,8 @@ export class LogFeed {
   }
 
   async #followWhileItLasts(signal: AbortSignal): Promise<void> {
-    const changes = this.#store.watch(this.#project, signal)[Symbol.asyncIterator]();
-    const listen = () => {
-      const next = changes.next();
-      // Whoever awaits it hears of a failure; when nobody does any more, nobody has to.
-      next.catch(() => {});
-      return next;
-    };
-    let heard = listen();
+    const hints = hintsOf(this.#store, this.#project, signal);
+    let heard = hints.next();
     for (;;) {
       const late = new AbortController();
       const hint = await Promise.race([heard, this.#nap(AbortSignal.any([signal, late.signal]))]);
@@ -114,7 +109,7 @@ export class LogFeed {
       // A store that was closed tells nothing more; what it is asked next, it says itself.
       if (hint?.done === true) throw new Error('the store was closed');
       // Before the rows are read, so that what is written meanwhile is heard too.
-      if (hint !== undefined) heard = listen();
+      if (hint !== undefined) heard = hints.next();
       await this.#pass(signal);
       const pace_ms = Math.max(PACE_MS, this.#listeners.size / HEARD_PER_MS_MAX);
       await this.#clock.sleep(pace_ms, signal).catch(() => {});

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { hintsOf } from '../../ledger/hints.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { Store } from '../../ledger/store.ts';
 
@@ -101,15 +102,9 @@ export class Updates {
   /** Until it is over or the store fails. */
   async #follow({ store, project }: Source, following: Following): Promise<void> {
     const { signal } = following.over;
-    const changes = store.watch(project, signal)[Symbol.asyncIterator]();
-    const listen = () => {
-      const next = changes.next();
-      // Whoever awaits it hears of a failure; when nobody does any more, nobody has to.
-      next.catch(() => {});
-      return next;
-    };
+    const hints = hintsOf(store, project, signal);
     // Before the position is asked for, so that what is written in between is heard.
-    let hint = listen();
+    let hint = hints.next();
     try {
       following.position ??= (await store.read(project, Number.MAX_SAFE_INTEGER, 1)).safe;
       if (following.blind) this.#publish(this.#resources, signal);
@@ -123,11 +118,10 @@ export class Updates {
         if (told?.done === true || signal.aborted) return;
         if (told === undefined) continue;
         looks = 0;
-        hint = listen();
+        hint = hints.next();
       }
     } finally {
-      // It may stand at a hint that nobody took.
-      void changes.return?.();
+      hints.end();
     }
   }
 
