@@ -52,6 +52,9 @@ async function loadSchema(operation: AnyOperation): Promise<InputSchema<object>>
   return schema;
 }
 
+/** `resumed`: its session had ended, and goes on now. */
+type Signed = 'here' | 'resumed' | StoreFailure;
+
 /**
  * One client of a door: its identity, its numbered rows, the grants made through it. Two clients never share one.
  */
@@ -64,7 +67,7 @@ export class Connection {
   #sequence = 0;
   /** When it last said that its agent is there, and the calls since. */
   #touched_ms: number | undefined;
-  #signing: Promise<boolean> | undefined;
+  #signing: Promise<Signed> | undefined;
   #calls = 0;
 
   constructor(
@@ -91,12 +94,12 @@ export class Connection {
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
 
     // Whoever comes says so before it asks: from then on nothing is freed because it had been silent.
-    if (parsed.ok) await this.#touch(operation);
+    const away = parsed.ok ? await this.#touch(operation) : undefined;
 
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const recorder = { committed: false };
     let answer = parsed.ok
-      ? await this.#handle(operation, parsed.value, this.#step(request, recorder, options))
+      ? (away ?? (await this.#handle(operation, parsed.value, this.#step(request, recorder, options))))
       : parsed.refusal;
 
     if (operation.signs !== undefined)
@@ -116,7 +119,8 @@ export class Connection {
     if (this.#touched_ms !== undefined) await this.#sign(false);
   }
 
-  async #touch(operation: AnyOperation): Promise<void> {
+  /** What keeps the call from being made: it would only wait for the store once more. A read may well succeed. */
+  async #touch(operation: AnyOperation): Promise<Refusal | undefined> {
     const { presence } = this.#context;
     const { shows = 'always' } = this.#showing;
     if (presence === undefined || shows === 'never' || operation.machine) return;
@@ -125,7 +129,8 @@ export class Connection {
     this.#calls += 1;
     if (presence.isDue(this.#touched_ms)) this.#signing = this.#sign(true);
     // A second call at the same time waits for the sign of the first.
-    await this.#signing;
+    const signed = await this.#signing;
+    return operation.mutates && signed instanceof StoreFailure ? signed.refusal : undefined;
   }
 
   /**
@@ -136,26 +141,25 @@ export class Connection {
     const { presence } = this.#context;
     if (presence === undefined || this.#touched_ms === undefined || !presence.isLate(this.#touched_ms))
       return;
-    if (!(await this.#sign(true))) return;
+    if ((await this.#sign(true)) !== 'resumed') return;
     return refuse('session_ended', 'Your session was ended for its silence while this call was under way.');
   }
 
-  /** True: its session had ended, and goes on now. */
-  async #sign(active: boolean): Promise<boolean> {
+  async #sign(active: boolean): Promise<Signed> {
     const { presence, clock } = this.#context;
-    if (presence === undefined) return false;
+    if (presence === undefined) return 'here';
     const calls = this.#calls;
     this.#calls = 0;
     this.#touched_ms = clock.now_ms();
     const sign = { active, calls, enough_ms: presence.touch_ms, capabilities: this.#showing.capabilities };
     try {
       const outcome = await this.#chore('touch_session', presence.sign(this.actor, sign));
-      return outcome.status === 'committed' && outcome.answer.resumed === true;
-    } catch {
-      // The call itself says what is wrong with the store; the next one tries again.
+      return outcome.status === 'committed' && outcome.answer.resumed === true ? 'resumed' : 'here';
+    } catch (error) {
+      // The call itself says what is wrong; the next one tries again.
       this.#touched_ms = undefined;
       this.#calls += calls;
-      return false;
+      return error instanceof StoreFailure ? error : 'here';
     }
   }
 

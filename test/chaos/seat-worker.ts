@@ -22,7 +22,7 @@ process.stdin.on('end', () => {
 });
 process.stdin.resume();
 
-const coxswain = await open({ store: options.store, sits: options.sits });
+const coxswain = await open({ store: options.store, sits: options.sits, presence: 'off' });
 await Promise.all([...operationsByName.values()].map((operation) => operation.input()));
 
 async function lane(number: number): Promise<void> {

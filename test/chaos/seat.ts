@@ -1,7 +1,17 @@
 // node test/chaos/seat.ts --kills 1000 --stops 200 --seconds 60
 // Whoever sits is killed or stopped, again and again, under load. Nothing acknowledged may be lost, nothing done twice,
 // and nobody may wait long.
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  fdatasync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { open } from '../../src/index.ts';
@@ -12,7 +22,10 @@ import { leaseFaults, readLog } from './log-check.ts';
 
 const WORKER = 'seat-worker.ts';
 const LANES = 3;
+/** Beyond what the machine itself stood still. */
 const WAIT_MS_MAX = 3000;
+const BEAT_MS = 20;
+const STALL_MS = 200;
 /** Most stops are short; some outlast the wait for an answer, the wait for the file and the seat's lease. */
 const stop_ms = () => Math.random() ** 4 * 7000;
 /** Of these the seat was in the middle of a commit: whoever waits for the file is told so, within the time. */
@@ -28,6 +41,40 @@ export interface SeatResult {
   readonly worst_ms: number;
   readonly faults: string[];
   readonly summary: string;
+}
+
+interface Pause {
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** When a process of this number could not have gone on, whatever the others did. */
+type Standstills = (pid: number) => readonly Pause[];
+
+/** Finds out when the machine or its disk itself stands still: nobody waits for a neighbour then. */
+class Pulse {
+  readonly stalls: Pause[] = [];
+  #beating = true;
+
+  constructor(folder: string) {
+    const file = openSync(join(folder, 'pulse'), 'a');
+    const beat = async () => {
+      while (this.#beating) {
+        const from_ms = Date.now();
+        await systemClock.sleep(BEAT_MS);
+        writeSync(file, '.');
+        await new Promise((resolve) => fdatasync(file, resolve));
+        const to_ms = Date.now();
+        if (to_ms - from_ms > STALL_MS) this.stalls.push({ from_ms, to_ms });
+      }
+      closeSync(file);
+    };
+    void beat();
+  }
+
+  [Symbol.dispose](): void {
+    this.#beating = false;
+  }
 }
 
 interface Member {
@@ -82,7 +129,7 @@ class Crew {
   }
 
   /** When each process stood still: its own calls did not wait for anybody then. */
-  readonly stopped = new Map<number, { from_ms: number; to_ms: number }[]>();
+  readonly stopped = new Map<number, Pause[]>();
 
   async stop(pid: number, duration_ms: number): Promise<void> {
     const child = this.#programs.get(pid)?.program.child;
@@ -108,6 +155,7 @@ export async function attackSeat(
   const started_ms = performance.now();
   const store = `sqlite:${path}`;
   const crew = new Crew(store, folder.path, LANES, () => ({ worker: WORKER, sits: true }));
+  using pulse = new Pulse(folder.path);
   await Promise.all(Array.from({ length: processes }, (_, slot) => crew.start(slot)));
   const database = new DatabaseSync(path, { readOnly: true });
   const seat = database.prepare('SELECT token, pid FROM seat');
@@ -133,7 +181,8 @@ export async function attackSeat(
   await Promise.all(restarts);
   await crew.end();
   database.close();
-  const account = await judge(store, folder.path, processes, crew.stopped);
+  const standstills = (pid: number) => [...(crew.stopped.get(pid) ?? []), ...pulse.stalls];
+  const account = await judge(store, folder.path, processes, standstills);
   const seconds = ((performance.now() - started_ms) / 1000).toFixed(1);
   const { acknowledged, lost, doubled, away, worst_ms, faults } = account;
   const summary = `seat: kills ${kills}, stops ${stops}, acknowledged ${acknowledged}, lost ${lost}, doubled ${doubled} (told unavailable ${away}, longest wait ${worst_ms.toFixed(0)} ms, faults ${faults.length}, ${seconds} s)`;
@@ -150,6 +199,7 @@ export async function storm(path: string, seconds: number, processes: number): P
     sits: slot % 8 !== 6,
   });
   const crew = new Crew(store, folder.path, 1, kind);
+  using pulse = new Pulse(folder.path);
   for (let slot = 0; slot < processes; slot += 1) await crew.start(slot);
   const end_ms = performance.now() + seconds * 1000;
   let kills = 0;
@@ -170,7 +220,8 @@ export async function storm(path: string, seconds: number, processes: number): P
   };
   await Promise.all([attack(), attack()]);
   await crew.end();
-  const account = await judge(store, folder.path, processes, crew.stopped);
+  const standstills = (pid: number) => [...(crew.stopped.get(pid) ?? []), ...pulse.stalls];
+  const account = await judge(store, folder.path, processes, standstills);
   const { acknowledged, lost, doubled, away, worst_ms, faults } = account;
   const summary = `storm: ${processes} processes, ${seconds} s, kills ${kills}, stops ${stops}, acknowledged ${acknowledged}, lost ${lost}, doubled ${doubled} (told unavailable ${away}, longest wait ${worst_ms.toFixed(0)} ms, faults ${faults.length})`;
   return { ...account, kills, stops, summary };
@@ -188,7 +239,7 @@ function otherVersion(): { path: string; [Symbol.dispose](): void } {
   return folder;
 }
 
-async function judge(store: string, folder: string, processes: number, stopped: Crew['stopped']) {
+async function judge(store: string, folder: string, processes: number, standstills: Standstills) {
   const coxswain = await open({ store });
   const entries = await readLog(coxswain.store);
   await coxswain.close();
@@ -213,7 +264,7 @@ async function judge(store: string, folder: string, processes: number, stopped: 
       const said = JSON.parse(line) as Said;
       if (said.tried !== undefined && (rows.get(said.tried) ?? 0) > 1) account.doubled += 1;
       if (said.answered === undefined) continue;
-      account.worst_ms = Math.max(account.worst_ms, waited_ms(said, stopped));
+      account.worst_ms = Math.max(account.worst_ms, waited_ms(said, standstills(said.pid)));
       if (said.success) {
         account.acknowledged += 1;
         if (!rows.has(said.answered)) account.lost += 1;
@@ -238,11 +289,11 @@ interface Said {
   readonly error: string;
 }
 
-function waited_ms({ pid, from_ms, to_ms }: Said, stopped: Crew['stopped']): number {
-  const own = (stopped.get(pid) ?? []).map((pause) =>
+function waited_ms({ from_ms, to_ms }: Said, pauses: readonly Pause[]): number {
+  const stood = pauses.map((pause) =>
     Math.max(0, Math.min(to_ms, pause.to_ms) - Math.max(from_ms, pause.from_ms)),
   );
-  return to_ms - from_ms - own.reduce((sum, part) => sum + part, 0);
+  return to_ms - from_ms - stood.reduce((sum, part) => sum + part, 0);
 }
 
 if (import.meta.main) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { StoreFailure } from '../../src/kernel/refusal.ts';
 import type { Request } from '../../src/ledger/log.ts';
 import { operationsByName } from '../../src/operations/index.ts';
 import { agent } from '../conformance/engine.ts';
@@ -61,6 +62,22 @@ test('[SESS-4] a process that was stopped amid a call is not told that it has wh
   assert.equal(answer.error, 'session_ended');
   assert.deepEqual((await ben('check_locks', { file_paths: ['a.ts'] })).locks, []);
   assert.equal((await ann('acquire_lock', { file_path: 'b.ts' })).success, true, 'it is back');
+});
+
+test('[STORE-3] a store that is away is waited for once: a call does not wait again after its sign of life', async () => {
+  const { coxswain, hooks } = await place();
+  const ann = agent(coxswain, 'ann');
+  const tried: string[] = [];
+  hooks.before = async ({ operation }) => {
+    tried.push(operation);
+    throw new StoreFailure('database_unavailable', 'nobody there');
+  };
+  const answer = await ann('acquire_lock', { file_path: 'a.ts' });
+  assert.equal(answer.error, 'database_unavailable');
+  assert.deepEqual(tried, ['touch_session']);
+  assert.deepEqual((await ann('check_locks', { file_paths: ['a.ts'] })).locks, [], 'a read needs no writer');
+  hooks.before = async () => {};
+  assert.equal((await ann('acquire_lock', { file_path: 'a.ts' })).success, true);
 });
 
 test('[SESS-4] who waits in line for long is not taken for dead', async () => {
