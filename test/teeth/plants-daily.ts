@@ -15,15 +15,22 @@ export const daily: readonly Plant[] = [
   {
     name: 'who comes back says so only after it has asked',
     file: 'src/coordinator.ts',
-    from: 'if (parsed.ok) await this.#touch(operation);',
-    to: 'if (parsed.ok) void this.#touch(operation);',
+    from: 'const away = parsed.ok ? await this.#touch(operation) : undefined;',
+    to: 'const away = undefined; void this.#touch(operation);',
     tests: ['test/coordinator/presence.test.ts', onMemory],
   },
   {
     name: 'a process that was stopped amid a call believes what it was told',
     file: 'src/coordinator.ts',
-    from: 'if (!(await this.#sign(true))) return;',
+    from: "if ((await this.#sign(true)) !== 'resumed') return;",
     to: 'return;',
+    tests: ['test/coordinator/presence.test.ts'],
+  },
+  {
+    name: 'a store that is away is waited for twice',
+    file: 'src/coordinator.ts',
+    from: 'operation.mutates && signed instanceof StoreFailure ? signed.refusal : undefined',
+    to: 'signed instanceof Date ? undefined : undefined',
     tests: ['test/coordinator/presence.test.ts'],
   },
   {
