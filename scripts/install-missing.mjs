@@ -2,7 +2,7 @@
 // started by whatever Node the machine has, before the pinned one exists. A sub folder may be named: `bench`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -90,6 +90,11 @@ function cleanEnvironment() {
   return env;
 }
 
+/** `npm ci` would empty the folder behind a link, and that belongs to another checkout. */
+function isBorrowed() {
+  return lstatSync(join(folder, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 function install() {
   process.stderr.write(`coxswain: installing dependencies in ${folder} …\n`);
   const done = spawnSync(
@@ -117,6 +122,12 @@ function main() {
     return 1;
   }
   if (readOrNull(marker) === wanted()) return 0;
+  if (isBorrowed()) {
+    process.stderr.write(
+      `coxswain: ${join(folder, 'node_modules')} is a link and does not match package-lock.json; it is used as it is. Remove the link to install here.\n`,
+    );
+    return 0;
+  }
   let announced = false;
   while (!tryLock()) {
     if (!announced) process.stderr.write(`coxswain: another process is installing in ${folder}; waiting …\n`);
