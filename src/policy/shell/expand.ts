@@ -1,0 +1,251 @@
+import {
+  type ParameterExpansionPart,
+  type ParsedScript,
+  parse,
+  type SyntaxNode,
+  type WordPart,
+} from 'unbash';
+import { expandBraces } from './braces.ts';
+import { ANY_NAME, operate, type Place, variable, whereabouts } from './parameters.ts';
+import { isKnown, type Lines, literal, unknownWord, unquoted, type Word } from './word.ts';
+import type { World } from './world.ts';
+
+type SourceWord = Extract<SyntaxNode, { type: 'Word' }>;
+
+/** Where a word is expanded: variables and folder, and somebody who reads the commands inside it. */
+export interface Shell {
+  readonly place: Place;
+  readonly world: World;
+  /** Reads a substitution's commands; answers what they print, where that is known. */
+  substitute(script: ParsedScript): Lines | undefined;
+  /** Reads the substitutions anywhere below. */
+  visit(node: SyntaxNode): void;
+}
+
+/** Beyond these a word, or what it falls apart into, is unknown: `x=$x$x` doubles each time. */
+const TEXT_CHARS_MAX = 256 * 1024;
+const WORDS_MAX = 1000;
+
+interface Draft {
+  text: string;
+  spelling: string;
+  wild: boolean;
+  brackets: boolean;
+  unknown: string | undefined;
+}
+
+/** The words that come of one: it may fall apart into several, or into none. */
+class Fields {
+  readonly #done: Draft[] = [];
+  #current: Draft | undefined;
+
+  #draft(): Draft {
+    this.#current ??= { text: '', spelling: '', wild: false, brackets: false, unknown: undefined };
+    return this.#current;
+  }
+
+  add(text: string, spelling = text): void {
+    const draft = this.#draft();
+    if (draft.text.length + spelling.length > TEXT_CHARS_MAX) draft.unknown ??= 'a very long word';
+    else {
+      draft.text += text;
+      draft.spelling += spelling;
+    }
+  }
+
+  addPattern(text: string, spelling: string, brackets: boolean): void {
+    this.add(text, spelling);
+    const draft = this.#draft();
+    if (brackets) draft.brackets = true;
+    else draft.wild = true;
+  }
+
+  addWord(word: Word): void {
+    if (word.unknown !== undefined) this.#draft().unknown ??= word.unknown;
+    else if (word.glob) this.addPattern(word.text, word.spelling ?? word.text, word.spelling !== undefined);
+    else this.add(word.text);
+  }
+
+  /** Each its own word, the first joined to what stands before. */
+  addEach(words: readonly Word[]): void {
+    words.forEach((word, index) => {
+      if (index > 0) this.end();
+      this.addWord(word);
+    });
+  }
+
+  end(): void {
+    if (this.#current !== undefined) this.#done.push(this.#current);
+    this.#current = undefined;
+  }
+
+  words(): Word[] {
+    this.end();
+    if (this.#done.length > WORDS_MAX) return [unknownWord('a great many words')];
+    return this.#done.map(({ text, spelling, wild, brackets, unknown }) => {
+      if (unknown !== undefined) return { text: '', glob: false, unknown };
+      if (wild) return { text, glob: true };
+      return brackets ? { text, glob: true, spelling } : literal(text);
+    });
+  }
+}
+
+function pieces(words: readonly Word[]): Word[] {
+  return words.flatMap((word) => {
+    if (word.glob || word.unknown !== undefined) return [word];
+    return word.text.split(/\s+/).filter(Boolean).map(unquoted);
+  });
+}
+
+function insert(fields: Fields, words: readonly Word[], quoted: boolean, each: boolean): void {
+  if (!quoted) fields.addEach(pieces(words));
+  else if (each) fields.addEach(words);
+  else {
+    words.forEach((word, index) => {
+      if (index > 0) fields.add(' ');
+      fields.addWord(word);
+    });
+  }
+}
+
+/** The words that `${…}` stands for. */
+function parameterWords(part: ParameterExpansionPart, shell: Shell): readonly Word[] {
+  const { parameter, operation, prefix, index, text } = part;
+  if (prefix === '#') return [ANY_NAME];
+  if (prefix !== undefined) return [unknownWord(text)];
+  let words = variable(parameter, shell.place, shell.world);
+  const all = /^[@*]$/.test(index?.value ?? parameter);
+  if (words !== undefined && !all) {
+    const at = Number(index?.value ?? 0);
+    words = Number.isInteger(at) ? words.slice(at, at + 1) : undefined;
+  }
+  if (operation?.type === 'Default') {
+    const empty = words === undefined || words.every((word) => word.text === '' && isKnown(word));
+    const { operator, operand } = operation;
+    if (operator.endsWith('+')) return empty ? [] : expandWord(operand, shell);
+    // Whether the environment has it cannot be seen; what the author wrote for the other case is the best guess.
+    if (empty && !operator.endsWith('?')) return expandWord(operand, shell);
+  } else if (operation !== undefined) {
+    words = words?.map((word) => operate(word, operation, text));
+  }
+  return words ?? [unknownWord(text)];
+}
+
+function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolean): void {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      fields.add(part.value);
+      break;
+    case 'Glob':
+      if (quoted) fields.add(part.value);
+      else if (part.kind === 'bracket') fields.addPattern('?', part.value, true);
+      else fields.addPattern(part.value, part.value, false);
+      break;
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      // Also `""` is a word.
+      if (part.parts.length === 0) fields.add('');
+      for (const inner of part.parts) expandPart(fields, inner, shell, true);
+      break;
+    case 'SimpleExpansion': {
+      const name = part.text.slice(1);
+      const words = variable(name, shell.place, shell.world) ?? [unknownWord(part.text)];
+      insert(fields, /^[@*]$/.test(name) ? words : words.slice(0, 1), quoted, name === '@');
+      break;
+    }
+    case 'ParameterExpansion':
+      insert(fields, parameterWords(part, shell), quoted, (part.index?.value ?? part.parameter) === '@');
+      break;
+    case 'CommandExpansion': {
+      const printed = part.script === undefined ? undefined : shell.substitute(part.script);
+      insert(fields, printed ?? [unknownWord(part.text)], quoted, false);
+      break;
+    }
+    case 'ArithmeticExpansion':
+      shell.visit(part);
+      fields.addWord(ANY_NAME);
+      break;
+    case 'ProcessSubstitution':
+      if (part.script !== undefined) shell.substitute(part.script);
+      fields.add('/dev/fd/63');
+      break;
+    case 'ExtendedGlob':
+    case 'BraceExpansion':
+      fields.addPattern('*', part.text, false);
+  }
+}
+
+/** `~`, `~/x`, `~+/x` at the start of a word; undefined where there is none. */
+function tilde(source: string, shell: Shell): { folder: Word; length: number } | undefined {
+  const match = /^~([+-]|[\w.-]*)(?=\/|$)/.exec(source);
+  if (match === null) return undefined;
+  const [prefix = '', name] = match;
+  const { place, world } = shell;
+  const home = place.home === undefined ? unknownWord('~') : literal(place.home);
+  const folder =
+    name === ''
+      ? home
+      : name === '+'
+        ? whereabouts(place, world)
+        : name === '-'
+          ? (world.folders_before[0] ?? unknownWord('~-'))
+          : unknownWord(prefix);
+  return { folder, length: prefix.length };
+}
+
+function expandInto(fields: Fields, word: SourceWord, shell: Shell, quoted: boolean): Word[] {
+  const start = tilde(word.text, shell);
+  if (start !== undefined) fields.addWord(start.folder);
+  const skipped = start?.length ?? 0;
+  if (word.parts === undefined) fields.add(word.value.slice(skipped));
+  else {
+    word.parts.forEach((part, index) => {
+      if (index === 0 && skipped > 0 && part.type === 'Literal') fields.add(part.value.slice(skipped));
+      else expandPart(fields, part, shell, quoted);
+    });
+  }
+  return fields.words();
+}
+
+function expandOne(word: SourceWord, shell: Shell): Word[] {
+  return expandInto(new Fields(), word, shell, false);
+}
+
+/** The source of one word, parsed again after its braces were expanded. */
+function parseWord(source: string): SourceWord | undefined {
+  const command = parse(`: ${source}`).commands[0]?.command;
+  const word = command?.type === 'Command' ? command.args[0] : undefined;
+  return word?.type === 'Word' ? word : undefined;
+}
+
+export function expandWord(word: SourceWord, shell: Shell): Word[] {
+  const braces = word.parts?.some((part) => part.type === 'BraceExpansion') === true;
+  const sources = braces ? expandBraces(word.text) : undefined;
+  if (sources === undefined) return expandOne(word, shell);
+  return sources.flatMap((source) => {
+    const parsed = parseWord(source);
+    return parsed === undefined ? [unknownWord(source)] : expandOne(parsed, shell);
+  });
+}
+
+/** Where the shell takes no word apart: the value of an assignment, the text of a here-string. */
+export function expandValue(word: SourceWord, shell: Shell): Word {
+  const fields = new Fields();
+  fields.add('');
+  return expandInto(fields, word, shell, true)[0] ?? literal('');
+}
+
+/** A here-document's text. What is unknown keeps its source: a shell that reads it meets the same unknown. */
+export function expandText(parts: readonly WordPart[], shell: Shell): string {
+  return parts
+    .map((part) => {
+      const fields = new Fields();
+      fields.add('');
+      expandPart(fields, part, shell, true);
+      const [word] = fields.words();
+      return word === undefined || word.unknown !== undefined || word.glob ? part.text : word.text;
+    })
+    .join('');
+}

@@ -1,0 +1,103 @@
+import { literal, mapWord, type Word } from './word.ts';
+
+/** A command's arguments, sorted: options by name, what they take, and the rest. */
+export interface Options {
+  has(...names: readonly string[]): boolean;
+  /** What was given to any of these options, in order. */
+  values(...names: readonly string[]): readonly Word[];
+  readonly operands: readonly Word[];
+  /** Operands after `--`; undefined without one. */
+  readonly afterDashes: readonly Word[] | undefined;
+}
+
+export interface OptionSpec {
+  /** Options that take the next word, such as `-o` and `--output`, apart by spaces. */
+  readonly takes?: string;
+  /** Programs that spell long options with one dash (`-out`), and join no short ones. */
+  readonly oneDash?: boolean;
+  /** Short options that may have something attached and never take the next word (`-i.bak`). */
+  readonly attaches?: string;
+}
+
+interface Sorted {
+  readonly found: Map<string, Word[]>;
+  readonly operands: Word[];
+}
+
+function note({ found }: Sorted, name: string, value?: Word): void {
+  const values = found.get(name) ?? [];
+  if (value !== undefined) values.push(value);
+  found.set(name, values);
+}
+
+/** `-rf`, `-ofile`, `-i.bak`: letter by letter; answers whether the next word belongs to the last one. */
+function readCluster(
+  sorted: Sorted,
+  arg: Word,
+  takes: ReadonlySet<string>,
+  attaches: string,
+): string | undefined {
+  for (let at = 1; at < arg.text.length; at += 1) {
+    const name = `-${arg.text[at]}`;
+    const rest = arg.text.slice(at + 1);
+    if (takes.has(name) || attaches.includes(arg.text[at] as string)) {
+      if (rest === '' && takes.has(name)) return name;
+      note(sorted, name, rest === '' ? undefined : mapWord(arg, () => rest));
+      return undefined;
+    }
+    note(sorted, name);
+  }
+  return undefined;
+}
+
+export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Options {
+  const takes = new Set(spec.takes?.split(' '));
+  const sorted: Sorted = { found: new Map(), operands: [] };
+  let afterDashes: readonly Word[] | undefined;
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index] as Word;
+    const { text } = arg;
+    if (text === '--') {
+      afterDashes = args.slice(index + 1);
+      break;
+    }
+    if (arg.unknown !== undefined || !/^-./.test(text)) sorted.operands.push(arg);
+    else if (text.startsWith('--') || spec.oneDash === true) {
+      const equals = text.indexOf('=');
+      if (equals > 0)
+        note(
+          sorted,
+          text.slice(0, equals),
+          mapWord(arg, (all) => all.slice(equals + 1)),
+        );
+      else if (takes.has(text)) {
+        index += 1;
+        note(sorted, text, args[index] ?? literal(''));
+      } else note(sorted, text);
+    } else {
+      const waiting = readCluster(sorted, arg, takes, spec.attaches ?? '');
+      if (waiting === undefined) continue;
+      index += 1;
+      note(sorted, waiting, args[index] ?? literal(''));
+    }
+  }
+  return {
+    has: (...names) => names.some((name) => sorted.found.has(name)),
+    values: (...names) => names.flatMap((name) => sorted.found.get(name) ?? []),
+    operands: [...sorted.operands, ...(afterDashes ?? [])],
+    afterDashes,
+  };
+}
+
+/** Where a wrapper's own options end and the command it runs begins. */
+export function afterOptions(words: readonly Word[], from: number, takes = ''): number {
+  const taking = new Set(takes.split(' '));
+  let at = from;
+  for (; at < words.length; at += 1) {
+    const { text, unknown } = words[at] as Word;
+    if (text === '--') return at + 1;
+    if (unknown !== undefined || !/^-./.test(text)) return at;
+    if (taking.has(text)) at += 1;
+  }
+  return at;
+}

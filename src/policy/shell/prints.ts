@@ -1,0 +1,179 @@
+import type { SimpleCommand } from './command.ts';
+import { parseOptions } from './options.ts';
+import { ANY_NAME, type Place } from './parameters.ts';
+import {
+  baseName,
+  isKnown,
+  type KnownWord,
+  type Lines,
+  literal,
+  mapWord,
+  textOf,
+  unknownWord,
+  type Word,
+  within,
+} from './word.ts';
+
+const SILENT =
+  /^(?:|\[|test|true|false|:|cd|rm|rmdir|mkdir|mv|cp|touch|ln|chmod|chown|set|shopt|export|unset|exit|return|sleep|kill|wait|trap)$/;
+/** They hand on some of the lines they read. */
+const FILTERS = /^(?:head|tail|sort|uniq|tee|tac|shuf|grep|egrep|rg)$/;
+/** Their answer is one name without a slash. */
+const NAMES = /^(?:date|whoami|hostname|uuidgen|nproc|id|uname|arch|wc)$/;
+const LINES_MAX = 200;
+
+function linesOf(text: string): Word[] | undefined {
+  const lines = text.replace(/\n+$/, '').split('\n');
+  return lines.length > LINES_MAX ? undefined : lines.map(literal);
+}
+
+const escapesRead = (text: string): string =>
+  text.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\0', '\n');
+
+function echoed(args: readonly Word[]): Lines | undefined {
+  const flags = args.findIndex(({ text }) => !/^-[neE]+$/.test(text));
+  const words = flags === -1 ? [] : args.slice(flags);
+  if (words.some((word) => word.glob || !isKnown(word))) return words;
+  const text = words.map((word) => word.text).join(' ');
+  return linesOf(
+    args.slice(0, Math.max(flags, 0)).some((flag) => flag.text.includes('e')) ? escapesRead(text) : text,
+  );
+}
+
+function printfed([format, ...args]: readonly Word[]): Lines | undefined {
+  if (!isKnown(format)) return undefined;
+  if (!format.text.includes('%')) return linesOf(escapesRead(format.text));
+  if (!/^%[sq](?:\\n|\\0| )?$/.test(format.text)) return undefined;
+  return args.flatMap((word) => (word.glob || !isKnown(word) ? [word] : (linesOf(word.text) ?? [])));
+}
+
+/** Everything below a folder, or what below it has a name; `.` adds nothing to a path. */
+function below(folder: Word, names = '**'): Word {
+  const prefix = (text: string): string =>
+    text === '.' || text === './' ? '' : `${text.replace(/\/+$/, '')}/`;
+  return isKnown(folder) ? { text: prefix(folder.text) + names, glob: true } : folder;
+}
+
+const simpleName = (word: Word | undefined): word is KnownWord =>
+  isKnown(word) && !/[[\]{}]/.test(word.text) && !word.text.includes('/');
+
+/** Which files `find` finds, as patterns. */
+export function found(args: readonly Word[]): Word[] {
+  const start = args.findIndex(({ text }) => /^(?:-[a-zA-Z]|[(!])/.test(text) && !/^-[HLPO]/.test(text));
+  const roots = (start === -1 ? args : args.slice(0, start)).filter(({ text }) => !/^-[HLPO]/.test(text));
+  const tests = start === -1 ? [] : args.slice(start);
+  const names: string[] = [];
+  let shallow = false;
+  tests.forEach(({ text }, index) => {
+    const value = tests[index + 1];
+    const negated = /^(?:!|-not)$/.test(tests[index - 1]?.text ?? '');
+    if (text === '-maxdepth' && value?.text === '1') shallow = true;
+    if (text === '-name' && !negated) names.push(simpleName(value) ? value.text : '*');
+  });
+  // With an alternative that is no name, or a name that has to be a folder's, only the root is sure.
+  const loose = tests.some(({ text }) => /^-(?:iname|regex|iregex|path|ipath|wholename)$/.test(text));
+  const folders = tests.some(({ text }, index) => text === '-type' && tests[index + 1]?.text === 'd');
+  const patterns =
+    names.length === 0 || loose
+      ? [shallow ? '*' : '**']
+      : names.map((name) => (shallow ? name : `**/${name}`));
+  return (roots.length === 0 ? [literal('.')] : roots).flatMap((root) =>
+    patterns.map((pattern) => below(root, folders && pattern !== '**' ? `${pattern}/**` : pattern)),
+  );
+}
+
+function grepped(name: string, args: readonly Word[]): Lines | undefined {
+  const takes =
+    '-e --regexp -f -g --glob --include --exclude --exclude-dir -t --type -A -B -C -m --max-count';
+  const options = parseOptions(args, { takes });
+  if (!options.has('-l', '-L', '--files-with-matches', '--files-without-match', '--files')) return undefined;
+  const hasPattern = options.has('-e', '--regexp', '-f', '--files');
+  const roots = hasPattern ? options.operands : options.operands.slice(1);
+  const recursive = name === 'rg' || options.has('-r', '-R', '--recursive');
+  if (!recursive) return roots.length === 0 ? undefined : roots;
+  const names = options.values('--include', '-g', '--glob').filter(({ text }) => !text.startsWith('!'));
+  const patterns =
+    names.length > 0 && names.every(simpleName) ? names.map(({ text }) => `**/${text}`) : ['**'];
+  return (roots.length === 0 ? [literal('.')] : roots).flatMap((root) =>
+    // A path with an ending is one file, in which there is nothing to descend into.
+    /\.[a-z]\w*$/i.test(root.text) || root.glob ? [root] : patterns.map((pattern) => below(root, pattern)),
+  );
+}
+
+function gitPrinted(args: readonly Word[], place: Place): Lines | undefined {
+  const [command, ...rest] = args.map(({ text }) => text);
+  if (command === 'rev-parse') {
+    if (rest.includes('--show-toplevel')) return place.root === undefined ? undefined : [literal(place.root)];
+    return rest.some((word) => word.startsWith('--') && word !== '--short') ? undefined : [ANY_NAME];
+  }
+  if (command === 'ls-files' && !rest.some((word) => /^-[omdku]|^--(?:others|deleted)/.test(word))) {
+    const { operands } = parseOptions(args.slice(1), { takes: '-x -X' });
+    if (operands.length === 0) return [below(literal('.'))];
+    // A pathspec's star also matches slashes, and git takes a quoted one.
+    return operands.map((word) =>
+      /[*?]/.test(word.text) ? { text: word.text.replace(/^\*(?!\*)/, '**/*'), glob: true } : below(word),
+    );
+  }
+  if (command === 'grep') return grepped('rg', args.slice(1));
+  return undefined;
+}
+
+function listed(args: readonly Word[]): Lines | undefined {
+  const { operands } = parseOptions(args);
+  return operands.length > 0 && operands.every((word) => word.glob) ? operands : undefined;
+}
+
+function pathPart(name: 'basename' | 'dirname', args: readonly Word[]): Lines | undefined {
+  const { operands } = parseOptions(args, { takes: '-s' });
+  const [path, suffix] = operands;
+  if (!isKnown(path)) return name === 'basename' ? [ANY_NAME] : undefined;
+  if (name === 'dirname') {
+    return [mapWord(path, (text) => (text.includes('/') ? text.replace(/\/[^/]*\/*$/, '') || '/' : '.'))];
+  }
+  return [
+    mapWord(path, (text) => {
+      const base = baseName(text);
+      return suffix !== undefined && base.endsWith(suffix.text)
+        ? base.slice(0, base.length - suffix.text.length)
+        : base;
+    }),
+  ];
+}
+
+/** One new file; the letters that mktemp fills in stand for it. */
+function temporary(args: readonly Word[]): Lines | undefined {
+  const options = parseOptions(args, { takes: '-p --suffix' });
+  if (options.has('-p', '--tmpdir')) return undefined;
+  const [template] = options.operands;
+  return [template === undefined || options.has('-t') ? literal('/tmp/tmp.XXXXXXXXXX') : template];
+}
+
+/** What a command prints, as far as its command line says; undefined: something. */
+export function printedBy(command: SimpleCommand, place: Place): Lines | undefined {
+  const { name, args, input, folder } = command;
+  if (command.outputs.length > 0 || SILENT.test(name)) return [];
+  if (name === 'echo') return echoed(args);
+  if (name === 'printf') return printfed(args);
+  if (name === 'cat') return args.every(({ text }) => text === '-') ? input : undefined;
+  if (name === 'find') return found(args);
+  if (name === 'ls') return listed(args);
+  if (name === 'fd' || name === 'fdfind')
+    return [below(parseOptions(args, { takes: '-e -t -E' }).operands[1] ?? literal('.'))];
+  if (name === 'git') return gitPrinted(args, place);
+  if (name === 'mktemp') return temporary(args);
+  if (name === 'pwd')
+    return [folder.text === '' && isKnown(folder) ? literal(place.cwd) : within(literal(place.cwd), folder)];
+  if (name === 'basename' || name === 'dirname') return pathPart(name, args);
+  if (NAMES.test(name)) return args.some(({ text }) => /^\+.*\//.test(text)) ? undefined : [ANY_NAME];
+  if (/^(?:e?grep|rg)$/.test(name)) {
+    const files = grepped(name, args);
+    if (files !== undefined) return files;
+  }
+  if (name === 'tr') return textOf(args.slice(0, 1)) === '\\n' ? input : undefined;
+  return FILTERS.test(name) ? input : undefined;
+}
+
+/** One word for what a shell, or xargs, would read from there. */
+export function unseen(command: string): Word {
+  return unknownWord(`what ${command} reads`);
+}

@@ -1,0 +1,291 @@
+import { shellCallsIn } from './code.ts';
+import { codeOf } from './interpreters.ts';
+import { afterOptions, parseOptions } from './options.ts';
+import { found, unseen } from './prints.ts';
+import { baseName, isKnown, type Lines, literal, mapWord, textOf, unknownWord, type Word } from './word.ts';
+
+/** What a wrapper would run: another command, a script in its arguments or its input, or something nobody can see. */
+export type Inner =
+  | { readonly words: readonly Word[]; readonly folder?: Word | undefined }
+  /** `parameters`: `$0`, `$1` and on. */
+  | { readonly script: string; readonly parameters?: readonly Word[] }
+  | { readonly unknown: string };
+
+export interface Wrapped {
+  readonly runs: readonly Inner[];
+  /** The wrapper does something itself, too: `find … -delete`, `python -c`. */
+  readonly itself?: boolean;
+}
+
+type Unwrap = (words: readonly Word[], input: Lines | undefined, name: string) => Wrapped | undefined;
+
+const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+const SHELLS = 'sh bash zsh dash ksh ash mksh';
+
+function runs(words: readonly Word[], folder?: Word): Wrapped {
+  return { runs: words.length === 0 ? [] : [{ words, folder }] };
+}
+
+/** Wrappers of the shape `name [options] [extra operands] command …`, with the options that take a word. */
+function plain(takes = '', operands = 0): Unwrap {
+  return (words) => runs(words.slice(afterOptions(words, 1, takes) + operands));
+}
+
+function withoutAssignments(words: readonly Word[]): readonly Word[] {
+  const start = words.findIndex(({ text, unknown }) => unknown !== undefined || !ASSIGNMENT.test(text));
+  return start === -1 ? [] : words.slice(start);
+}
+
+const sudo: Unwrap = (words) => {
+  const start = afterOptions(words, 1, '-u -g -h -p -C -D -R -T -U -r -t --user --group --chdir');
+  const { values } = parseOptions(words.slice(1, start), {
+    takes: '-u -g -h -p -C -D -R -T -U -r -t --chdir',
+  });
+  return runs(withoutAssignments(words.slice(start)), values('-D', '--chdir')[0]);
+};
+
+const env: Unwrap = (words) => {
+  const start = afterOptions(words, 1, '-u -C -S --unset --chdir');
+  const { values } = parseOptions(words.slice(1, start), {
+    takes: '-u -C -S --unset --chdir --split-string',
+  });
+  const split = values('-S', '--split-string')[0];
+  const rest = withoutAssignments(words.slice(start));
+  if (split === undefined) return runs(rest, values('-C', '--chdir')[0]);
+  const first = isKnown(split) ? split.text.split(/\s+/).filter(Boolean).map(literal) : [split];
+  return runs([...withoutAssignments(first), ...rest]);
+};
+
+const command: Unwrap = (words) => {
+  const start = afterOptions(words, 1);
+  // `command -v x` only says where x is.
+  return words.slice(1, start).some(({ text }) => /[vV]/.test(text))
+    ? { runs: [] }
+    : runs(words.slice(start));
+};
+
+function script(word: Word | undefined, parameters: readonly Word[], what: string): Wrapped {
+  if (word === undefined) return { runs: [] };
+  return {
+    runs: [isKnown(word) ? { script: word.text, parameters } : { unknown: `${word.unknown} as ${what}` }],
+  };
+}
+
+const shell: Unwrap = (words, input, name) => {
+  let at = 1;
+  let inline = false;
+  for (; at < words.length; at += 1) {
+    const { text, unknown } = words[at] as Word;
+    if (unknown !== undefined || !/^[-+]./.test(text)) break;
+    if (/^-[a-zA-Z]*c/.test(text)) inline = true;
+    if (/^[-+][a-zA-Z]*[oO]$/.test(text) || /^--(?:rcfile|init-file)$/.test(text)) at += 1;
+  }
+  if (inline) return script(words[at], words.slice(at + 1), `the script of ${name} -c`);
+  // A script in a file is a program like any other.
+  if (at < words.length && words[at]?.text !== '-' && !words.slice(1, at).some(({ text }) => text === '-s')) {
+    return { runs: [], itself: true };
+  }
+  if (words.some(({ text }) => text === '--version')) return { runs: [] };
+  const text = textOf(input);
+  return { runs: [text === undefined ? { unknown: unseen(name).unknown ?? name } : { script: text }] };
+};
+
+const evaluate: Unwrap = (words) => {
+  const unknown = words.find((word) => !isKnown(word));
+  if (unknown !== undefined) return script(unknown, [], 'the script of eval');
+  return {
+    runs: [
+      {
+        script: words
+          .slice(1)
+          .map((word) => word.spelling ?? word.text)
+          .join(' '),
+      },
+    ],
+  };
+};
+
+const trap: Unwrap = (words) => {
+  const word = words[afterOptions(words, 1)];
+  return word?.text === '' || word?.text === '-' ? { runs: [] } : script(word, [], 'the script of trap');
+};
+
+/** The words that lines of input become: the lines themselves, or cut at white space. */
+function itemsOf(input: Lines | undefined, name: string, byLine: boolean): readonly Word[] {
+  if (input === undefined) return [unseen(name)];
+  return input.flatMap((word) => {
+    if (word.glob || !isKnown(word)) return [word];
+    return word.text
+      .split(byLine ? '\0' : /[\s\0]+/)
+      .filter(Boolean)
+      .map(literal);
+  });
+}
+
+/** The command with each item in the place of its mark; without a mark all of them at the end. */
+function fill(words: readonly Word[], mark: string | undefined, items: readonly Word[]): Wrapped {
+  if (mark === undefined || !words.some(({ text }) => text.includes(mark))) return runs([...words, ...items]);
+  const filled = (item: Word): Word[] =>
+    words.map((word) => {
+      if (!isKnown(word) || !word.text.includes(mark)) return word;
+      if (!isKnown(item)) return item;
+      return { text: word.text.replaceAll(mark, item.text), glob: word.glob || item.glob };
+    });
+  return { runs: items.map((item) => ({ words: filled(item) })) };
+}
+
+const xargs: Unwrap = (words, input) => {
+  const takes = '-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace';
+  const start = afterOptions(words, 1, takes);
+  const options = parseOptions(words.slice(1, start), { takes, attaches: 'i' });
+  const file = options.values('-a', '--arg-file').length > 0;
+  const mark =
+    options.values('-I', '-i', '--replace')[0]?.text ?? (options.has('-i', '--replace') ? '{}' : undefined);
+  const byLine = mark !== undefined || options.has('-0', '-d', '--null', '--delimiter');
+  const inner = words.slice(start);
+  return inner.length === 0
+    ? { runs: [] }
+    : fill(inner, mark, itemsOf(file ? undefined : input, 'xargs', byLine));
+};
+
+const parallel: Unwrap = (words, input) => {
+  const start = afterOptions(words, 1, '-j -n -P -I --jobs');
+  const marks = words.findIndex(({ text }) => text.startsWith(':::'));
+  const inner = words.slice(start, marks === -1 ? undefined : marks);
+  return fill(inner, '{}', marks === -1 ? itemsOf(input, 'parallel', true) : words.slice(marks + 1));
+};
+
+const find: Unwrap = (words) => {
+  const args = words.slice(1);
+  const items = found(args);
+  const inner: Inner[] = [];
+  args.forEach(({ text }, index) => {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) return;
+    const rest = args.slice(index + 1);
+    const end = rest.findIndex(
+      (word, at) => word.text === ';' || (word.text === '+' && rest[at - 1]?.text === '{}'),
+    );
+    inner.push(...fill(end === -1 ? rest : rest.slice(0, end), '{}', items).runs);
+  });
+  return { runs: inner, itself: true };
+};
+
+/** `prettier@3` is prettier. */
+function withoutVersion([name, ...rest]: readonly Word[]): readonly Word[] {
+  return name === undefined ? [] : [mapWord(name, (text) => text.replace(/(?<=.)@[^/]*$/, '')), ...rest];
+}
+
+const fetched =
+  (takes: string): Unwrap =>
+  (words) =>
+    runs(withoutVersion(words.slice(afterOptions(words, 1, takes))));
+
+/** Package managers that run a program by its bare name; these words are their own. */
+const OWN =
+  /^(?:add|audit|bin|build|cache|ci|config|create|dedupe|deploy|help|i|import|info|init|install|link|list|login|ls|outdated|pack|patch|pm|prune|publish|rebuild|remove|rm|root|store|test|un|uninstall|unlink|up|update|upgrade|version|why|workspace|workspaces)$/;
+
+const runner: Unwrap = (words) => {
+  const start = afterOptions(words, 1, '--filter -F -C --dir --cwd --prefix -w');
+  const verb = words[start]?.text ?? '';
+  if (/^(?:exec|dlx|run|x|tool)$/.test(verb)) {
+    const takes = '-p --package --with --project --extra --group';
+    return runs(withoutVersion(words.slice(afterOptions(words, start + 1, takes))));
+  }
+  return OWN.test(verb) || words.length === start ? undefined : runs(words.slice(start));
+};
+
+/** npm runs nothing by its bare name. */
+const npm: Unwrap = (words, input, name) =>
+  /^(?:exec|x)$/.test(words[afterOptions(words, 1)]?.text ?? '') ? runner(words, input, name) : undefined;
+
+const onlyAfter =
+  (verb: string): Unwrap =>
+  (words, input, name) =>
+    words[1]?.text === verb ? runner(words, input, name) : undefined;
+
+const flock: Unwrap = (words) => {
+  const start = afterOptions(words, 1, '-w -E') + 1;
+  const inner = words.slice(start);
+  return inner[0]?.text === '-c' ? script(inner[1], [], 'the script of flock') : runs(inner);
+};
+
+/** Programs in another language: what they hand to a shell, and for Python the module they run. */
+const interpreter: Unwrap = (words, input, name) => {
+  const module = words.findIndex(({ text }) => text === '-m');
+  if (
+    name.startsWith('python') &&
+    module > 0 &&
+    words.slice(1, module).every(({ text }) => text.startsWith('-'))
+  ) {
+    return runs(words.slice(module + 1));
+  }
+  const code = codeOf(name, words.slice(1), input);
+  const text = code === undefined ? undefined : textOf([code]);
+  return {
+    runs: (text === undefined ? [] : shellCallsIn(text)).map((call) => ({ script: call })),
+    itself: true,
+  };
+};
+
+const WRAPPERS: Readonly<Record<string, Unwrap>> = {
+  sudo,
+  doas: plain('-u -C'),
+  env,
+  command,
+  builtin: plain(),
+  exec: plain('-a'),
+  nohup: plain(),
+  setsid: plain(),
+  time: plain('-f -o'),
+  nice: plain('-n --adjustment'),
+  ionice: plain('-c -n -p'),
+  timeout: plain('-s -k --signal --kill-after', 1),
+  gtimeout: plain('-s -k', 1),
+  stdbuf: plain('-i -o -e'),
+  unbuffer: plain(),
+  chronic: plain(),
+  caffeinate: plain('-t -w'),
+  taskset: plain('', 1),
+  watch: plain('-n -d --interval'),
+  strace: plain('-o -e -p -s'),
+  busybox: plain(),
+  toybox: plain(),
+  noglob: plain(),
+  xargs,
+  gxargs: xargs,
+  parallel,
+  find,
+  eval: evaluate,
+  trap,
+  flock,
+  npx: fetched('-p --package -c'),
+  bunx: fetched('-p --package'),
+  uvx: fetched('--from --with -p'),
+  pipx: onlyAfter('run'),
+  npm,
+  pnpm: runner,
+  yarn: runner,
+  bun: runner,
+  uv: onlyAfter('run'),
+  poetry: onlyAfter('run'),
+  pipenv: onlyAfter('run'),
+  bundle: onlyAfter('exec'),
+  rye: onlyAfter('run'),
+  mise: onlyAfter('exec'),
+  direnv: (words) => (words[1]?.text === 'exec' ? runs(words.slice(3)) : undefined),
+};
+
+/** The next layer of a command, or undefined where it is itself what runs. */
+export function unwrap(words: readonly Word[], input: Lines | undefined): Wrapped | undefined {
+  const name = baseName(words[0]?.text ?? '');
+  if (SHELLS.split(' ').includes(name)) return shell(words, input, name);
+  if (/^(?:python[\d.]*|node|nodejs|ruby|perl|deno|php)$/.test(name)) return interpreter(words, input, name);
+  return Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name]?.(words, input, name) : undefined;
+}
+
+/** An argument list as a program receives it: no shell has looked at it. */
+export function argumentWords(argv: readonly string[]): Word[] {
+  return argv.map((text) =>
+    typeof text === 'string' ? literal(text) : unknownWord('an argument that is no text'),
+  );
+}

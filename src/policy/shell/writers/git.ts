@@ -1,0 +1,217 @@
+import type { SimpleCommand } from '../command.ts';
+import type { Findings, Writer } from '../findings.ts';
+import { afterOptions, type Options, parseOptions } from '../options.ts';
+import {
+  baseName,
+  hasEnding,
+  isAbsolute,
+  isKnown,
+  mapWord,
+  shortFolder,
+  type Word,
+  within,
+} from '../word.ts';
+import { fileWriters } from './files.ts';
+import { patched } from './text.ts';
+
+/** One git command with its options read, and run where `-C` says. */
+interface Git {
+  readonly command: SimpleCommand;
+  readonly found: Findings;
+  readonly options: Options;
+}
+
+const GLOBAL = '-C -c --git-dir --work-tree --namespace --exec-path --config-env';
+const TAKES =
+  '-m -b -B -c -C -e -j -s -X -o --branch --depth --jobs --origin --reference --source --message --onto --exec --strategy --pathspec-from-file --orphan --conflict --directory --exclude --output';
+
+/** `.`, `:/` and the like: all of the work tree, or of the folder that was changed into. */
+function isEverything({ text }: Word): boolean {
+  return /^(?:\.|\.\/|:\/|:\/\.|\*|:|\.\.(?:\/\.\.)*\/?)$/.test(text);
+}
+
+function paths(git: Git, words: readonly Word[], name: string): void {
+  const { command, found } = git;
+  const { folder } = command;
+  const here = isKnown(folder) && !isAbsolute(folder.text) && !/^(?:\.\.|$)/.test(folder.text);
+  for (const word of words) {
+    if (!isEverything(word)) put(git, word);
+    else if (here && /^\.\/?$/.test(word.text)) found.tree(command, word);
+    else found.everywhere(`git ${name} .`);
+  }
+}
+
+function put({ command, found }: Git, word: Word): void {
+  if (hasEnding(word)) found.file(command, pathspec(word));
+  else found.tree(command, pathspec(word));
+}
+
+/** Git reads a quoted star itself, and lets it match slashes. */
+function pathspec(word: Word): Word {
+  if (!isKnown(word)) return word;
+  const bare = mapWord(word, (text) => text.replace(/^:\(?(?:top|glob|\/)\)?/, ''));
+  return /[*?]/.test(bare.text) ? { text: bare.text.replace(/^\*(?=\.)/, '**/*'), glob: true } : bare;
+}
+
+/** Without `--` a word may be a branch; one that ends like a file, or in a slash, is a path. */
+function looksLikePath(word: Word): boolean {
+  return isKnown(word) && (isEverything(word) || word.glob || hasEnding(word) || /\/$|^\.\//.test(word.text));
+}
+
+/** The paths of a checkout; undefined: it goes to another commit. */
+function checkedOut({ operands, afterDashes, has }: Options): readonly Word[] | undefined {
+  if (afterDashes !== undefined && afterDashes.length > 0) return afterDashes;
+  const [first] = operands;
+  if (first === undefined) return undefined;
+  if (looksLikePath(first) || has('--ours', '--theirs')) return operands;
+  return operands.length > 1 ? operands.slice(1) : undefined;
+}
+
+function checkout(git: Git): void {
+  const { options, found } = git;
+  // A new branch starts at what is there, unless another start is named.
+  const creates = options.has('-b', '-B', '--orphan');
+  const some = creates ? undefined : checkedOut(options);
+  const force = options.has('-f', '--force');
+  if (some !== undefined) paths(git, some, 'checkout');
+  else if (options.operands.length > 0 || (force && !creates)) {
+    found.everywhere(force ? 'git checkout --force' : 'git checkout');
+  }
+}
+
+function switchBranch({ options, found }: Git): void {
+  const creates = options.has('-c', '-C', '--create', '--force-create', '--orphan');
+  if (creates ? options.operands.length > 0 : options.operands.length > 0 || options.has('-')) {
+    const force = options.has('-f', '--force', '--discard-changes');
+    found.everywhere(force ? 'git switch --force' : 'git switch');
+  }
+}
+
+function restore(git: Git): void {
+  const { options } = git;
+  // The index alone is no file of the work tree.
+  if (options.has('--staged', '-S') && !options.has('--worktree', '-W')) return;
+  paths(git, options.operands, 'restore');
+}
+
+function remove({ options, command, found }: Git): void {
+  if (options.has('--cached', '-n', '--dry-run')) return;
+  for (const word of options.operands) {
+    if (options.has('-r')) found.tree(command, pathspec(word));
+    else found.file(command, pathspec(word));
+  }
+}
+
+function clean(git: Git): void {
+  if (git.options.has('-n', '--dry-run')) return;
+  if (git.options.operands.length === 0) git.found.everywhere('git clean');
+  else paths(git, git.options.operands, 'clean');
+}
+
+function reset({ options, found }: Git): void {
+  const mode = ['--hard', '--merge', '--keep'].find((name) => options.has(name));
+  if (mode !== undefined) found.everywhere(`git reset ${mode}`);
+}
+
+function stash(git: Git): void {
+  const { options, found } = git;
+  const verb = options.operands[0]?.text ?? 'push';
+  const some = options.afterDashes ?? (verb === 'push' ? options.operands.slice(1) : []);
+  if (/^(?:pop|apply|branch)$/.test(verb)) found.everywhere(`git stash ${verb}`);
+  else if (/^(?:list|show|drop|clear|create|store|export|import)$/.test(verb)) return;
+  else if (some.length > 0) paths(git, some, 'stash');
+  else found.everywhere('git stash');
+}
+
+function apply({ options, command, found }: Git): void {
+  if (options.has('--check', '--stat', '--numstat', '--summary', '--cached')) return;
+  const level = Number(options.values('-p')[0]?.text ?? 1) || 0;
+  const files = options.operands.filter(({ text }) => text !== '-');
+  patched(command, found, level, files, options.values('--directory')[0]);
+}
+
+function worktree({ options, command, found }: Git): void {
+  const [verb, first] = options.operands;
+  if (first !== undefined && /^(?:add|remove)$/.test(verb?.text ?? '')) found.tree(command, first);
+}
+
+function clone({ options, command, found }: Git): void {
+  const [url, folder] = options.operands;
+  if (folder !== undefined) found.tree(command, folder);
+  else if (url !== undefined)
+    found.tree(
+      command,
+      mapWord(url, (text) => baseName(text.replace(/:/g, '/')).replace(/\.git$/, '')),
+    );
+}
+
+function submodule({ options, command, found }: Git): void {
+  const [verb, url, folder] = options.operands;
+  if (verb?.text === 'update') found.everywhere('git submodule update');
+  if (verb?.text !== 'add' || url === undefined) return;
+  found.file(command, { text: '.gitmodules', glob: false });
+  found.tree(command, folder ?? mapWord(url, (text) => baseName(text).replace(/\.git$/, '')));
+}
+
+/** Commands that bring the work tree to another commit. */
+function whole(name: string, ...harmless: readonly string[]): (git: Git) => void {
+  return ({ options, found }) => {
+    if (!options.has('--dry-run', '--show-current-patch', ...harmless)) found.everywhere(`git ${name}`);
+  };
+}
+
+const output = ({ options, command, found }: Git): void =>
+  found.file(command, ...options.values('-o', '--output'));
+
+const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
+  checkout,
+  switch: switchBranch,
+  restore,
+  rm: remove,
+  mv: ({ command, found }) => fileWriters.mv?.(command, found),
+  clean,
+  reset,
+  stash,
+  apply,
+  am: whole('am'),
+  merge: whole('merge', '--quit'),
+  rebase: whole('rebase', '--quit'),
+  pull: whole('pull'),
+  'cherry-pick': whole('cherry-pick', '--quit'),
+  revert: whole('revert', '--quit'),
+  bisect: whole('bisect'),
+  'read-tree': ({ options, found }) => (options.has('-u') ? found.everywhere('git read-tree -u') : undefined),
+  'sparse-checkout': whole('sparse-checkout'),
+  'filter-branch': whole('filter-branch'),
+  submodule,
+  worktree,
+  clone,
+  archive: output,
+  diff: output,
+  'format-patch': ({ options, command, found }) => {
+    if (options.has('--stdout')) return;
+    const [folder] = options.values('-o', '--output-directory');
+    found.file(
+      command,
+      folder === undefined
+        ? { text: '*.patch', glob: true }
+        : within(folder, { text: '*.patch', glob: true }),
+    );
+  },
+};
+
+export const git: Writer = (command, found) => {
+  const words = [{ text: 'git', glob: false }, ...command.args];
+  const start = afterOptions(words, 1, GLOBAL);
+  const name = words[start]?.text ?? '';
+  if (words[start]?.unknown !== undefined)
+    return found.unknown(`${words[start]?.unknown} as a command of git`);
+  if (!Object.hasOwn(COMMANDS, name)) return;
+  let { folder } = command;
+  for (const into of parseOptions(words.slice(1, start), { takes: GLOBAL }).values('-C')) {
+    folder = shortFolder(within(folder, into));
+  }
+  const args = words.slice(start + 1);
+  const options = parseOptions(args, { takes: name === 'apply' ? `${TAKES} -p` : TAKES });
+  COMMANDS[name]?.({ command: { ...command, args, folder }, found, options });
+};
