@@ -17,6 +17,7 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   P3: async () => (await import('./goals/p3.ts')).p3,
   P4: async () => (await import('./goals/p4.ts')).p4,
   P5: async () => (await import('./goals/p5.ts')).p5,
+  P6: async () => (await import('./goals/p6.ts')).p6,
   P7: async () => (await import('./goals/p7.ts')).p7,
   P8: async () => (await import('./goals/p8.ts')).p8,
   P9: async () => (await import('./goals/p9.ts')).p9,
@@ -25,7 +26,7 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
 };
 
 /** Ours beside ours: without ours there is nothing to measure. */
-const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P7', 'P8', 'WAIT', 'EVENTS']);
+const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS']);
 
 interface Servers {
   redis?: Promise<RedisServer | undefined>;

@@ -2,9 +2,19 @@
 // started by whatever Node the machine has, before the pinned one exists. A sub folder may be named: `bench`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hookIsOld } from './hook-age.mjs';
 
 const LOCK_AGE_MS_MAX = 15 * 60_000;
 const LOCK_POLL_MS = 200;
@@ -146,4 +156,16 @@ function main() {
   }
 }
 
+/** The hook that agent clients start, when its sources are newer. Without it everything but those clients works. */
+function buildHook() {
+  const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (!existsSync(node) || !hookIsOld(root)) return;
+  const built = spawnSync(node, [join(root, 'scripts', 'build-hook.ts')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (built.status !== 0)
+    process.stderr.write('coxswain: the hook program could not be built; what was said is above.\n');
+}
+
 process.exitCode = main();
+if (process.exitCode === 0 && folder === join(root, '.')) buildHook();

@@ -10,8 +10,7 @@ import type { Decision, Needs } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
 import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
-import { rowsSince, search } from './ledger/trail/search.ts';
-import type { AnyOperation, Authority, InputSchema, Step } from './operation.ts';
+import type { AnyOperation, Authority, InputSchema, Operation, Parsed, Step } from './operation.ts';
 import type { Ports } from './ports/ports.ts';
 import type { Presence, Showing } from './presence.ts';
 import { summarise } from './summarise.ts';
@@ -38,7 +37,13 @@ export interface CallOptions {
   readonly onWaiting?: ((why: JsonObject) => void) | undefined;
 }
 
-const NEVER = new AbortController().signal;
+let neverAborted: AbortSignal | undefined;
+
+/** Made when first asked for: most calls ask for none, and a short process would load what it is made of. */
+function never(): AbortSignal {
+  neverAborted ??= new AbortController().signal;
+  return neverAborted;
+}
 
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
 export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
@@ -84,12 +89,28 @@ export class Connection {
 
   /** The one loop: every operation of every door goes this way. */
   async perform(operation: AnyOperation, input: unknown, options: CallOptions = {}): Promise<JsonObject> {
-    const { store, clock } = this.#context;
-    const started_ms = clock.elapsed_ms();
-
+    const started_ms = this.#context.clock.elapsed_ms();
     // 1. Validate against the declaration; nothing of a bad request reaches a decider.
     const schema = schemas.get(operation) ?? (await loadSchema(operation));
-    const parsed = schema.parse(input);
+    return await this.#carryOut(operation, schema.parse(input), started_ms, options);
+  }
+
+  /**
+   * The same for an input that our own code has put together, as the compiler checks it: a hook would start three times as
+   * slowly with the schema library. Nothing that came in from outside as a request goes this way.
+   */
+  async performBuilt<I extends object>(operation: Operation<I>, input: I): Promise<JsonObject> {
+    const started_ms = this.#context.clock.elapsed_ms();
+    return await this.#carryOut(operation, { ok: true, value: input }, started_ms, {});
+  }
+
+  async #carryOut(
+    operation: AnyOperation,
+    parsed: Parsed<object>,
+    started_ms: number,
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    const { store, clock } = this.#context;
     const { operation_id, ...parameters } = (parsed.ok ? parsed.value : {}) as JsonObject;
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
 
@@ -112,6 +133,16 @@ export class Connection {
       store.note(logRow(request, result, [], clock.now_ms(), clock.elapsed_ms()));
     }
     return answer;
+  }
+
+  /** A grant that the same agent got through another process, for a release to mean that one and no later one. */
+  adopt(lock: string, fencing_token: number): void {
+    this.#grants.remember(`lock/${lock}`, fencing_token);
+  }
+
+  /** The same agent has given a sign of life through another process, which need not be repeated. */
+  wasHeard(touched_ms: number): void {
+    this.#touched_ms = touched_ms;
   }
 
   /** Still there, though nothing was asked for; only of an agent that has been heard of. */
@@ -198,7 +229,7 @@ export class Connection {
 
   #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
     const { store, clock, ids, workspace, project, hints, presence, teams, ports } = this.#context;
-    const signal = options.signal ?? NEVER;
+    const signal = () => options.signal ?? never();
     return {
       caller: this.actor,
       authority: this.authority,
@@ -227,8 +258,10 @@ export class Connection {
       },
       now_ms: () => clock.now_ms(),
       elapsed_ms: () => clock.elapsed_ms(),
-      signal,
-      hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal, matters),
+      get signal() {
+        return signal();
+      },
+      hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal(), matters),
       consider: (decision) => this.#consider(decision),
       waiting: (why) => options.onWaiting?.(why),
       stillHere: async () => {
@@ -239,8 +272,9 @@ export class Connection {
         return ports;
       },
       find: (needs) => store.find(project, needs),
-      search: (query) => search(store.trail, project, query),
-      rowsSince: (since_ms, rows_max) => rowsSince(store, project, since_ms, rows_max),
+      search: async (query) => (await import('./ledger/trail/search.ts')).search(store.trail, project, query),
+      rowsSince: async (since_ms, rows_max) =>
+        (await import('./ledger/trail/search.ts')).rowsSince(store, project, since_ms, rows_max),
       chore: (name, decision) => this.#chore(name, decision),
     };
   }

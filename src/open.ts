@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
-import { commands } from './domain/commands.ts';
 import { entities } from './domain/entities.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
@@ -8,7 +7,6 @@ import { reservedProblem } from './kernel/names.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
-import { keepSealing } from './ledger/trail/sealing.ts';
 import type { Authority } from './operation.ts';
 import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
@@ -24,6 +22,8 @@ export interface OpenOptions {
   readonly store?: string | undefined;
   readonly project?: string | undefined;
   readonly cwd?: string | undefined;
+  /** The one around `cwd`, by whoever has found it already. */
+  readonly workspace?: Workspace | undefined;
   /** Where the settings come from; default: this process's environment. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
@@ -33,6 +33,10 @@ export interface OpenOptions {
    * `COX_SEAT=off` says no for all.
    */
   readonly sits?: boolean | undefined;
+  /** This process ends as soon as it has closed the store, so that some tidying up is left to the next. */
+  readonly brief?: boolean | undefined;
+  /** False: what is committed is not waited for on the disk. A power cut may lose it, nothing else. */
+  readonly lasting?: boolean | undefined;
   /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
   readonly presence?: PresenceSettings | 'off' | undefined;
 }
@@ -54,16 +58,19 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const random = options.random ?? systemRandom;
   const ids = createIds(clock, random);
   const env = options.env ?? process.env;
-  const workspace = findWorkspace(options.cwd ?? process.cwd());
+  const workspace = options.workspace ?? findWorkspace(options.cwd ?? process.cwd());
   const store_url = chooseStore(options.store, env).url ?? defaultStore(workspace);
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
-  const store = await openStore(store_url, { entities, clock, random, ids, commands, sits });
+  const { brief, lasting } = options;
+  // What others ask of whoever sits; nobody else needs all of it.
+  const commands = sits ? (await import('./domain/commands.ts')).commands : undefined;
+  const store = await openStore(store_url, { entities, clock, random, ids, commands, sits, brief, lasting });
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
   const settings = wanted === 'off' ? {} : wanted;
   const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
   const teams = new TeamReader(workspace, clock, env);
-  const ports = createPorts(env, clock);
+  const ports = brief === true ? undefined : createPorts(env, clock);
   const context: CoordinatorContext = {
     store,
     clock,
@@ -74,9 +81,8 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     teams,
     ports,
   };
-  const closing = new AbortController();
   // Whoever lives long seals the log for all; a short command would not get to it.
-  const sealing = options.sits === true ? keepSealing(store, project, clock, closing.signal) : undefined;
+  const sealing = options.sits === true ? seal(store, project, clock) : undefined;
   return {
     store,
     store_url,
@@ -85,12 +91,10 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     clock,
     presence,
     connect(identity = {}, authority = 'operator', showing = {}) {
-      const fresh = ids.uuid();
-      const actor = {
-        agent_id: identity.agent_id ?? `agent-${fresh}`,
-        agent_type: identity.agent_type ?? 'unknown',
-        session_id: identity.session_id ?? fresh,
-      };
+      const session_id = identity.session_id ?? ids.uuid();
+      const agent_id =
+        identity.agent_id ?? `agent-${identity.session_id === undefined ? session_id : ids.uuid()}`;
+      const actor = { agent_id, agent_type: identity.agent_type ?? 'unknown', session_id };
       for (const field of ['agent_id', 'agent_type'] as const) {
         // Every door goes through here, so no agent looks like a person through any.
         const isOwn = authority === 'person' || identity === HOUSEKEEPER;
@@ -100,15 +104,27 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
       return new Connection(context, actor, authority, showing);
     },
     async close() {
-      closing.abort();
-      await sealing;
+      await sealing?.stop();
       await store.close();
     },
   };
 }
 
+function seal(store: Store, project: string, clock: Clock): { stop(): Promise<void> } {
+  const closing = new AbortController();
+  const done = import('./ledger/trail/sealing.ts').then(({ keepSealing }) =>
+    keepSealing(store, project, clock, closing.signal),
+  );
+  return {
+    stop() {
+      closing.abort();
+      return done;
+    },
+  };
+}
+
 /** Where all worktrees of a repository share it; without git, beside the files it coordinates. */
-function defaultStore(workspace: Workspace): string {
+export function defaultStore(workspace: Workspace): string {
   const folder =
     workspace.gitCommonDir === undefined
       ? join(workspace.root, '.coxswain')

@@ -62,9 +62,13 @@ export interface Step {
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }
 
+export type Parsed<I> =
+  | { readonly ok: true; readonly value: I }
+  | { readonly ok: false; readonly refusal: Refusal };
+
 /** Made from a zod schema in `operations/schema.ts`; hidden behind an interface so that the loop needs no schema library. */
 export interface InputSchema<I, Given = unknown> {
-  parse(input: unknown): { ok: true; value: I } | { ok: false; refusal: Refusal };
+  parse(input: unknown): Parsed<I>;
   readonly json: JsonObject;
   /** For the compiler only: what may be given, before defaults are filled in. The library's methods are typed by it. */
   readonly given?: Given;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision, Taking } from '../ledger/decision.ts';
 import { submitChangeset as change } from './changesets/changeset.ts';
+import { leaveHandoff as leaveBehind } from './handoffs/final-handoff.ts';
 import { writeHandoff as handOff } from './handoffs/handoff.ts';
 import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
@@ -59,6 +60,7 @@ export const closeFreeing = command('close_freeing', freed);
 export const freeLocks = command('free_locks', free);
 export const freeTasks = command('free_tasks', giveUp);
 export const writeHandoff = command('write_handoff', handOff);
+export const leaveHandoff = command('leave_handoff', leaveBehind);
 export const submitChangeset = command('submit_changeset', change);
 export const sendMessage = command('send_message', send);
 export const acknowledgeMessages = command('acknowledge_messages', acknowledge);

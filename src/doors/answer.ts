@@ -19,6 +19,7 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   path_unreadable: 'input',
   logical_key_invalid: 'input',
   too_large: 'input',
+  config_unusable: 'input',
   state_unavailable: 'store',
   forbidden: 'forbidden',
   database_unavailable: 'store',

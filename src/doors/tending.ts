@@ -12,7 +12,7 @@ const ROUND_MS = 60_000;
  */
 export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () => []): { stop(): void } {
   const stopping = new AbortController();
-  const housekeeper = coxswain.connect(HOUSEKEEPER, 'operator', { shows: 'never' });
+  const housekeeper = housekeeperOf(coxswain);
   const work = async () => {
     const { clock, presence } = coxswain;
     let beaten_ms = clock.elapsed_ms();
@@ -22,15 +22,23 @@ export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () =>
         beaten_ms = clock.elapsed_ms();
         for (const connection of own()) await connection.keepAlive();
       }
-      if (await someoneIsSilent(coxswain).catch(() => false))
-        await housekeeper.perform(cleanupDeadAgents, {
-          stale_threshold_minutes: presence.stale_ms / 60_000,
-        });
+      await cleanUpSilent(coxswain, housekeeper).catch(() => {});
     }
   };
   // It ends by being stopped in its sleep.
   work().catch(() => {});
   return { stop: () => stopping.abort() };
+}
+
+export function housekeeperOf(coxswain: Coxswain): Connection {
+  return coxswain.connect(HOUSEKEEPER, 'operator', { shows: 'never' });
+}
+
+/** Ends those who have been silent for too long, and frees what they held. */
+export async function cleanUpSilent(coxswain: Coxswain, housekeeper: Connection): Promise<void> {
+  if (!(await someoneIsSilent(coxswain))) return;
+  const stale_threshold_minutes = coxswain.presence.stale_ms / 60_000;
+  await housekeeper.performBuilt(cleanupDeadAgents, { stale_threshold_minutes });
 }
 
 /** Looked at first, so that a quiet day leaves no row every minute. */

@@ -10,8 +10,8 @@ export interface Random {
 
 /** Asking the system for 16 bytes at a time costs more than all else in making an id. */
 const POOL_BYTES = 4096;
-let pool = randomBytes(POOL_BYTES);
-let used = 0;
+let pool: Uint8Array = new Uint8Array(0);
+let used = POOL_BYTES;
 
 export const systemRandom: Random = {
   bytes(count) {

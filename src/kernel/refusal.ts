@@ -66,6 +66,9 @@ const catalogue = {
     'error',
     'Make the named folder and file yours and writable, or set COX_STATE_DIR to another folder.',
   ],
+  // setting up agent clients
+  config_unusable: ['error', 'Repair the named file, then run the command again; nothing was changed.'],
+  config_changed: ['error', 'Run the command again: it plans anew with what is there now.'],
   // who may what
   forbidden: ['error', 'Ask whoever runs this; an agent’s key does not do it.'],
   unknown_key: ['error', 'List the keys with `cox key list --all`; the id stands in the middle of a key.'],

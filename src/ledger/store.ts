@@ -52,4 +52,8 @@ export interface StoreContext {
   readonly commands?: Commands | undefined;
   /** A process that lives as long as its agent may commit for its neighbours and through them. Short ones never do. */
   readonly sits?: boolean | undefined;
+  /** A process that ends with its one call: closing need not tidy up what the next one could go on with. */
+  readonly brief?: boolean | undefined;
+  /** False: commits survive every end of a process, but a power cut only if something lasting follows. Default: true. */
+  readonly lasting?: boolean | undefined;
 }

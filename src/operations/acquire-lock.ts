@@ -8,7 +8,7 @@ import { isRefusal, type Refusal, refusalCode, refuse } from '../kernel/refusal.
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { waitFor } from '../waiting.ts';
 import { type AreasInput, namedAreas } from './areas.ts';
-import { freedFromSilent } from './clean-up.ts';
+import { freedFromSilent } from './silent.ts';
 import { notOwner } from './team.ts';
 
 export interface Input extends AreasInput {

@@ -12,6 +12,8 @@ import { isRefusal } from '../kernel/refusal.ts';
 import type { Decision } from '../ledger/decision.ts';
 import { answerOf, type Step } from '../operation.ts';
 
+import { leaveFinalHandoff } from './final-handoff.ts';
+
 export interface Freed extends JsonObject {
   locks_released: number;
   tasks_returned: number;
@@ -67,6 +69,8 @@ export async function end(
 
 export async function free(step: Step, ended: SessionName): Promise<Freed> {
   const session = nameOf(ended);
+  // While it still holds what it was in the middle of. A hand-off that can't be written keeps nobody from the locks.
+  await leaveFinalHandoff(step, session).catch(() => {});
   const freed = {
     locks_released: await freeAll(step, heldLocks, session, freeLocks),
     tasks_returned: await freeAll(step, claimedTasks, session, freeTasks),
@@ -94,14 +98,4 @@ async function freeAll<S>(
     page = page.next(records);
   }
   return freed;
-}
-
-/**
- * Whoever is turned away looks, once in a while, whether somebody died with what it wants; so nothing has to run in the
- * background. True: something was freed, and asking again is worth it.
- */
-export async function freedFromSilent(step: Step): Promise<boolean> {
-  if (step.presence === undefined || !step.presence.timeToLook()) return false;
-  const { locks_released, tasks_returned } = await cleanUp(step, step.presence.stale_ms);
-  return locks_released + tasks_returned > 0;
 }

@@ -6,7 +6,7 @@ import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { waitFor } from '../waiting.ts';
-import { freedFromSilent } from './clean-up.ts';
+import { freedFromSilent } from './silent.ts';
 import { termsFor } from './team.ts';
 
 export interface ClaimInput {

@@ -75,7 +75,7 @@ function readNumber(
 }
 
 /** The XDG base directories have no Windows; there it is the folder for what belongs to this machine. */
-function stateFolder(env: NodeJS.ProcessEnv): string | Refusal {
+export function stateFolder(env: NodeJS.ProcessEnv): string | Refusal {
   const { COX_STATE_DIR, XDG_STATE_HOME, LOCALAPPDATA } = env;
   if (COX_STATE_DIR) {
     // Two agents in two folders would each have their own, and get the same ports.

@@ -1,12 +1,14 @@
 import { StoreFailure } from '../kernel/refusal.ts';
-import { MemoryStore } from '../ledger/memory.ts';
 import { NO_STORE, NoStore } from '../ledger/no-store.ts';
 import type { Store, StoreContext } from '../ledger/store.ts';
 
 /** Engines are imported only when used: a laptop with SQLite never loads a PostgreSQL client. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
   if (url === NO_STORE) return new NoStore();
-  if (url === 'memory:') return new MemoryStore(context);
+  if (url === 'memory:') {
+    const { MemoryStore } = await import('../ledger/memory.ts');
+    return new MemoryStore(context);
+  }
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite/store.ts');
     return await openSqlite(url.slice('sqlite:'.length), context);

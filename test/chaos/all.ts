@@ -15,18 +15,18 @@ const RACE_SECONDS = 10;
 const AREA_RACERS = 16;
 const AREA_SECONDS = 15;
 /** `node test/chaos/kills.ts` does a thousand. */
-const KILLS = 300;
-const KILLS_ON_POSTGRES = 100;
+const KILLS = 200;
+const KILLS_ON_POSTGRES = 60;
 const WRITERS = 5;
 const RESTARTS = 5;
 const DEPENDENTS = 10_000;
 const DEPENDENTS_ON_POSTGRES = 2000;
-const FAN_OUT_KILLS = 20;
+const FAN_OUT_KILLS = 12;
 /** `node test/chaos/seat.ts` does a thousand and two hundred. */
-const SEAT_KILLS = 150;
-const SEAT_STOPS = 30;
+const SEAT_KILLS = 100;
+const SEAT_STOPS = 20;
 const SEATED = 8;
-const STORM_SECONDS = 30;
+const STORM_SECONDS = 20;
 
 let violations = 0;
 

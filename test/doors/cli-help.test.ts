@@ -66,7 +66,7 @@ test('[CLI-1] help goes as deep as the words do, and says what to type instead o
 });
 
 test('[CLI-1] every command has an example; a flag with few words shows them, and its schema still judges', async () => {
-  for (const name of ['status', 'watch', 'demo', 'completion', 'replay', 'serve', 'mcp'])
+  for (const name of ['status', 'watch', 'demo', 'completion', 'replay', 'serve', 'mcp', 'init', 'doctor'])
     assert.match((await typed(name, '--help')).out, /\nExamples:\n {2}\S/, name);
   const { out } = await typed('session', 'list', '--help');
   assert.match(out, /choices:\s+"active",\s+"idle",\s+"disconnected"/);

@@ -137,6 +137,8 @@ const CODES: Record<RefusalCode, string> = {
   team_invalid: 'error 1 200',
   no_ports_available: 'error 1 200',
   state_unavailable: 'error 4 503',
+  config_unusable: 'error 2 422',
+  config_changed: 'error 1 200',
   forbidden: 'error 1 403',
   unknown_key: 'error 1 200',
   database_unavailable: 'error 4 503',

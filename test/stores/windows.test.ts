@@ -48,6 +48,20 @@ const POSIX_ONLY: Record<string, string> = {
   'src/doors/cli/demo/story.ts': 'the demo kills one of its agents; there any signal ends a process at once',
   'src/doors/cli/screen.ts': 'Ctrl-Z of the live view; there is no such key',
   'src/ports/state.ts': 'whose folder it is; there the folder is as private as its ACL',
+  'src/doors/cli/doctor/machine.ts': 'who may read the store; there the folder is as private as its ACL',
+  'src/doors/cli/init/diff.ts': '/dev/null as diff writes it; only shown',
+  'src/doors/enforce/client-process.ts':
+    'a process by /proc, elsewhere by ps; without either by the conversation',
+  'src/doors/run/child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
+  'src/doors/run/hooks-folder.ts':
+    'git hooks that may be run; git for Windows brings its own sh and asks for no mode',
+  'src/doors/run/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
+  'src/kernel/quick-random.ts': 'the system’s generator as a file; else the usual one',
+  'src/policy/shell/code.ts': 'what a POSIX shell command writes; PowerShell is not read',
+  'src/policy/shell/expand.ts': 'the same',
+  'src/policy/shell/patches.ts': 'the same',
+  'src/policy/shell/prints.ts': 'the same',
+  'src/policy/shell/writers/files.ts': 'the same',
   'src/doors/cli/common.ts': 'the name of an account without one; every Windows account has a name',
 };
 

@@ -1,5 +1,6 @@
 import { auditPlants } from './audit-plants.ts';
 import { daily } from './plants-daily.ts';
+import { enforcing } from './plants-enforcing.ts';
 
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
 export interface Plant {
@@ -359,7 +360,7 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: nobody looks whether the file is still there',
     file: 'src/stores/sqlite/writer.ts',
-    from: 'this.#guard.check();',
+    from: 'this.#guard?.check();',
     to: '',
     tests: ['test/chaos/sqlite-files.long.test.ts'],
   },
@@ -428,4 +429,5 @@ export const plants: readonly Plant[] = [
   ...seat,
   ...postgres,
   ...daily,
+  ...enforcing,
 ];

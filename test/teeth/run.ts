@@ -17,7 +17,16 @@ const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'coxswain-test');
 const TEST_MS_MAX = 90_000;
 /** Copies of the project that are tested side by side. */
 const LANES = 2;
-const COPIED = ['src', 'test', 'bin', 'docs', 'package.json', 'tsconfig.json'];
+const COPIED = [
+  'src',
+  'test',
+  'bin',
+  'docs',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 
 class Copy {
   readonly path = mkdtempSync(join(tmpdir(), 'cox-teeth-'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-const script = join(import.meta.dirname, '..', '..', 'scripts', 'install-missing.mjs');
+const scripts = join(import.meta.dirname, '..', '..', 'scripts');
 
 test('what another checkout has installed is not emptied through a link to it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cox-install-'));
@@ -13,7 +13,8 @@ test('what another checkout has installed is not emptied through a link to it', 
   const [own, other] = [join(folder, 'own'), join(folder, 'other')];
   mkdirSync(join(own, 'scripts'), { recursive: true });
   mkdirSync(join(other, 'node_modules', 'kept'), { recursive: true });
-  cpSync(script, join(own, 'scripts', 'install-missing.mjs'));
+  for (const name of ['install-missing.mjs', 'hook-age.mjs'])
+    cpSync(join(scripts, name), join(own, 'scripts', name));
   writeFileSync(join(own, 'package.json'), '{"name":"own","version":"1.0.0"}');
   writeFileSync(
     join(own, 'package-lock.json'),

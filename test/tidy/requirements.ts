@@ -12,6 +12,8 @@ export const requirements: Readonly<Record<string, string>> = {
   'LOCK-10':
     'several paths, a folder or a glob in one call, all or nothing, without deadlock; a folder covers what is under it',
   'LOCK-11': 'readers share a lock; waiting for one has a timeout and is first come, first served',
+  'LOCK-12':
+    'an edit of a file that another agent holds is denied before it happens, and so is a commit of it; what is free is locked by editing it',
   'QUEUE-1': 'the most urgent claimable task is handed out atomically, the oldest first among equals',
   'QUEUE-2': 'with nothing to claim the answer is a plain "no tasks available"',
   'QUEUE-3': 'completing a task records its outcome and makes its dependents claimable',
@@ -34,9 +36,15 @@ export const requirements: Readonly<Record<string, string>> = {
   'HAND-1': 'a hand-off is durable, with agent and session',
   'HAND-2': 'hand-offs are read newest first',
   'HAND-3': 'a new session finds the latest hand-off on its start',
+  'HOOK-1':
+    'a session is registered by its hook and finds the last hand-off; its end, also by a crash, frees its locks and leaves one',
+  'HOOK-2':
+    'a hook that fails never stops its agent and says so in a local log; a lock check without a store follows the policy',
   'TEAM-1': 'teams.yaml: members with role, capabilities and description, and rules',
   'TEAM-2': 'a file with mistakes yields every one of them, with field, reason and line',
   'TEAM-3': 'the rules have effect in get_work, locks and mail',
+  'HOOK-3':
+    'one command wires Claude Code, Codex and Gemini CLI, shows the diff, is idempotent and has an undo',
   'MAIL-1': 'agents write to each other: by name, to a capability or a team, in threads, acknowledged',
   'PORT-1':
     'a session gets four ports of its own on this machine, a compose project name and the variables to export',
@@ -45,6 +53,7 @@ export const requirements: Readonly<Record<string, string>> = {
   'PORT-4':
     'base, range, time and number of sessions come from the environment; wrong ones are named at start',
   'PORT-5': 'no two processes of the machine get the same ports, through any door, with or without a store',
+  'PORT-6': 'the validate-feature skill takes every port from the environment',
   'PORT-7': 'the compose file takes ports and project name from the environment: two stacks run side by side',
   'CLI-1':
     'every operation from a terminal, JSON everywhere, help with examples, completion, exit codes that mean something',
@@ -67,6 +76,8 @@ export const requirements: Readonly<Record<string, string>> = {
     'a changed, missing, moved or added row of the sealed part is found and named; the unsealed end is stated',
   'AUD-7': 'retention removes audit rows only; what happened goes to an archive that replay still reads',
   'METRIC-1': 'the nine success metrics with their targets are computed from the log',
+  'HOOK-4':
+    'cox run: any command has a session, a heartbeat, locks as its files change, checked commits and an orderly end',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',

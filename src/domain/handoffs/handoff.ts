@@ -7,10 +7,11 @@ import {
   type Needs,
   prefixed,
   type Range,
+  type Verdict,
 } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType } from '../../ledger/entity.ts';
 import type { Caller } from '../lease.ts';
-import { newestFirst } from '../sessions/session.ts';
+import { newestFirst, type SessionName } from '../sessions/session.ts';
 
 /** What one session leaves for the next. */
 export interface Handoff {
@@ -46,20 +47,23 @@ export const handoffEntity: EntityType<Handoff> = {
   },
 };
 
-function handoffKey(id: string): EntityKey {
+export function handoffKey(id: string): EntityKey {
   return { kind: HANDOFF, id };
 }
 
 export type NewHandoff = Omit<Handoff, 'agent_name' | 'session_id' | 'created_at_ms'>;
 
 export function writeHandoff(id: string, caller: Caller, handoff: NewHandoff): Decision<JsonObject> {
-  const { agent_id, session_id } = caller;
-  const data = { agent_name: agent_id, session_id, ...handoff } as unknown as JsonObject;
   return {
     needs: { keys: [handoffKey(id)] },
-    decide: () =>
-      commit([{ ...handoffKey(id), type: 'handoff_written', data }], { success: true, handoff_id: id }),
+    decide: () => handoffWritten(id, caller, handoff),
   };
+}
+
+export function handoffWritten(id: string, author: SessionName, handoff: NewHandoff): Verdict<JsonObject> {
+  const { agent_id, session_id } = author;
+  const data = { agent_name: agent_id, session_id, ...handoff } as unknown as JsonObject;
+  return commit([{ ...handoffKey(id), type: 'handoff_written', data }], { success: true, handoff_id: id });
 }
 
 /** Newest first. */

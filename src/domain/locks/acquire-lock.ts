@@ -6,6 +6,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew, standing } from '../lease.ts';
+import { reasonAgain } from './automatic.ts';
 import { blocked, secondsSince } from './blocked.ts';
 import { withFolders } from './folders.ts';
 import { type Held, hasFolder, type LockState, leaseOf, lockEvent, lockKey, placeOf } from './lock.ts';
@@ -109,16 +110,17 @@ function grantOne(
   const about = { shared: shared === true ? true : undefined, pattern: area.pattern } as const;
   const named = { action: 'acquired', file_path: areaName(area) };
   if (record !== undefined && before !== undefined && current.standing === 'mine') {
+    const why = reasonAgain(reason, before.reason);
     if (before.shared !== true || shared === true) {
       const lease = renew(record, leaseOf(before), caller, ttl_ms, now_ms);
-      const event = lockEvent(area.place, 'lock_refreshed', granted(lease, reason ?? before.reason, about));
+      const event = lockEvent(area.place, 'lock_refreshed', granted(lease, why, about));
       return { events: [event], answer: { ...named, action: 'refreshed', ...terms(lease, about) } };
     }
     // From reader to writer is a new grant: others may have read under later tokens than the reader's.
     const lease = grant(record, caller, ttl_ms, now_ms);
     const events = [
       lockEvent(area.place, 'lock_released', { token: before.token, pattern: area.pattern }),
-      lockEvent(area.place, 'lock_acquired', granted(lease, reason ?? before.reason, about)),
+      lockEvent(area.place, 'lock_acquired', granted(lease, why, about)),
     ];
     return { events, answer: { ...named, ...terms(lease, about) } };
   }

@@ -17,9 +17,9 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
 /** In the order of the overview. */
 const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
   ['Look around:', ['status', 'watch', 'stats', 'replay', 'demo']],
-  ['Let agents in:', ['mcp', 'serve']],
+  ['Let agents in:', ['mcp', 'serve', 'run', 'hook']],
   ['Ask for something:', Object.keys(GROUP_SUMMARIES)],
-  ['Set up:', ['completion']],
+  ['Set up:', ['init', 'doctor', 'git', 'completion']],
 ];
 const OTHERS = 2;
 

@@ -19,9 +19,12 @@ import {
   withStore,
 } from './common.ts';
 import { declareFields, readFields } from './flags.ts';
+import { declareGit, declareRun } from './git-commands.ts';
 import { arrange, GROUP_SUMMARIES } from './groups.ts';
+import { declareHook } from './hook.ts';
 import { declareLooks } from './looks.ts';
 import { addExamples, declareServices } from './services.ts';
+import { declareSetup } from './setup-commands.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 import { finish, finishLater } from './unfinished.ts';
@@ -55,6 +58,10 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareServices(program, terminal, result);
   declareAudit(program, terminal, result);
   declareLooks(program, terminal, result);
+  declareGit(program, terminal, result);
+  declareRun(program, terminal, result);
+  declareSetup(program, terminal, result);
+  declareHook(program, result);
   arrange(program);
   return program;
 }

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { CLIENTS } from '../enforce/clients.ts';
 import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ServeOptions } from './serve.ts';
@@ -44,6 +45,9 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
   mcp
     ?.description('Serve MCP over stdio to one agent client.')
     .option('--tools <set>', 'standard, all, or groups such as lock,work (default: standard)')
+    .addOption(
+      new Option('--client <name>', 'The client that starts it: one agent with its hooks.').choices(CLIENTS),
+    )
     .addHelpText('after', examples('claude mcp add coxswain -- cox mcp', 'cox mcp --tools all'))
     .action(async (_options, command: Command) => {
       const options = mergedOptions<McpOptions>(command);

@@ -1,6 +1,9 @@
+import { systemClock } from '../../kernel/clock.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { readPortConfig } from '../../ports/config.ts';
-import { environmentCapabilities } from '../identity.ts';
+import { clientProcess, hasEnded } from '../enforce/client-process.ts';
+import { type Client, clientActor } from '../enforce/clients.ts';
+import { type Checked, environmentCapabilities } from '../identity.ts';
 import { chooseTools } from '../mcp/toolset.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
@@ -8,14 +11,17 @@ import type { Terminal } from './terminal.ts';
 
 export interface McpOptions extends CommonOptions {
   readonly tools?: string;
+  readonly client?: Client;
 }
 
 /** `cox mcp`: runs until the client goes away or the process is told to stop. Answers why it did not run. */
 export async function serveStdio(options: McpOptions, terminal: Terminal): Promise<Refusal | undefined> {
   const tools = chooseTools(options.tools);
   if ('success' in tools) return tools;
-  const identity = claimedIdentity(options, terminal.env);
+  const identity = identityOf(options, terminal.env);
   if (!identity.ok) return identity.refusal;
+  // Looked up now: once it is gone, somebody else is our parent.
+  const client = options.client === undefined ? undefined : clientProcess();
   const ports = readPortConfig(terminal.env);
   if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
@@ -27,9 +33,37 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
     if (chosen.place.notice !== undefined) log(chosen.place.notice);
     const capabilities = environmentCapabilities(terminal.env);
     const { place } = chosen;
-    await serveMcp({ tools, identity: identity.identity, capabilities, place, stop: stopped.signal, log });
+    const clientIsGone = client === undefined ? undefined : () => isGone(client);
+    await serveMcp({
+      tools,
+      identity: identity.identity,
+      capabilities,
+      place,
+      stop: stopped.signal,
+      clientIsGone,
+      log,
+    });
   } finally {
     stopped.dispose();
   }
   return undefined;
+}
+
+function identityOf(options: McpOptions, env: NodeJS.ProcessEnv): Checked {
+  const claimed = claimedIdentity(options, env);
+  if (!claimed.ok || options.client === undefined) return claimed;
+  return clientActor(options.client, env, claimed.identity);
+}
+
+/** A process that is killed closes its pipes a moment before it is gone. */
+const GOING_MS_MAX = 250;
+const LOOK_EVERY_MS = 10;
+
+async function isGone(client: Parameters<typeof hasEnded>[0]): Promise<boolean> {
+  const started_ms = systemClock.elapsed_ms();
+  while (!hasEnded(client)) {
+    if (systemClock.elapsed_ms() - started_ms > GOING_MS_MAX) return false;
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+  return true;
 }

@@ -15,6 +15,8 @@ export interface Terminal {
   readonly seen?: { readonly out: boolean; readonly err: boolean };
   /** Aborted when nobody reads what is written any more. */
   readonly gone?: AbortSignal;
+  /** Asks the person who sits there; undefined when the answer does not come. Only where somebody does. */
+  ask?(question: string): Promise<string | undefined>;
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
 }
@@ -43,7 +45,22 @@ export function processTerminal(): Terminal {
     gone: gone.signal,
     out: (text) => write(stdout, text, () => gone.abort()),
     err: (text) => write(stderr, text, () => {}),
+    ...(process.stdin.isTTY && stdout.isTTY ? { ask } : {}),
   };
+}
+
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  return await new Promise((resolve) => {
+    // Ctrl-C and Ctrl-D are answers too.
+    reader.on('SIGINT', () => reader.close());
+    reader.on('close', () => resolve(undefined));
+    reader.question(question, (answer) => {
+      resolve(answer);
+      reader.close();
+    });
+  });
 }
 
 const DEFAULT_ROWS = 24;

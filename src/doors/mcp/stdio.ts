@@ -23,6 +23,8 @@ export interface McpService {
   readonly capabilities?: readonly string[] | undefined;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
   readonly stop: Promise<void>;
+  /** Where the identity is that of the client's process: has that ended? */
+  readonly clientIsGone?: (() => Promise<boolean>) | undefined;
   log(text: string): void;
 }
 
@@ -225,9 +227,18 @@ class McpClient {
     await coxswain?.close();
   }
 
-  /** An identity that was made up for this connection ends with it: nobody could ever give back what it holds. */
+  /**
+   * An identity that was made up for this connection ends with it: nobody could ever give back what it holds. That of a client
+   * ends with the client, which has had no time to say so when it was killed; while it lives, its hooks go on under it.
+   */
   async #sayGoodbye(): Promise<void> {
-    const { agent_id, session_id } = this.#service.identity;
-    if (agent_id === undefined && session_id === undefined) await this.#connection?.perform(endSession, {});
+    const { identity, clientIsGone } = this.#service;
+    const isMadeUp = identity.agent_id === undefined && identity.session_id === undefined;
+    if (isMadeUp) await this.#connection?.perform(endSession, {});
+    else if ((await clientIsGone?.()) === true) {
+      // Its hooks may hold something though it has never asked us for anything.
+      const connection = this.#connection ?? this.#connect(await this.open(), undefined);
+      await connection.perform(endSession, {});
+    }
   }
 }

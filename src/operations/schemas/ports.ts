@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { UNPRINTABLE } from '../../kernel/names.ts';
+import { isUnprintable } from '../../kernel/names.ts';
 import { inputSchema } from './schema.ts';
 
 const chars_max = limits.agent_id_chars_max;
@@ -8,7 +8,7 @@ const session_id = z
   .string()
   .min(1, `1 to ${chars_max} characters`)
   .max(chars_max, `1 to ${chars_max} characters`)
-  .refine((name) => name.trim() !== '' && !UNPRINTABLE.test(name), 'printable characters only')
+  .refine((name) => name.trim() !== '' && !isUnprintable(name), 'printable characters only')
   .describe('Whose ports: any name, such as your worktree’s.');
 
 const { ttl_minutes_min: least, port_ttl_minutes_max: most } = limits;

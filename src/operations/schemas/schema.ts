@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { UNPRINTABLE } from '../../kernel/names.ts';
+import { isUnprintable } from '../../kernel/names.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { InputSchema } from '../../operation.ts';
 
@@ -22,7 +22,7 @@ export function someText(max: number, description: string) {
 /** A name of somebody or something: shown to others, part of keys. */
 export function name(description: string, max: number = limits.agent_id_chars_max) {
   return someText(max, description)
-    .refine((value) => !UNPRINTABLE.test(value), 'printable characters only')
+    .refine((value) => !isUnprintable(value), 'printable characters only')
     .refine((value) => value.trim() === value, 'no spaces around it');
 }
 

@@ -96,8 +96,10 @@ function setUp(database: DatabaseSync): void {
   checkEpoch(epochOf(database));
 }
 
-/** In one statement: between two, another process may have made the file a store. */
+/** In one statement where it is not known to be ours: between two, another process may have made the file a store. */
 function checkOwner(database: DatabaseSync): void {
+  const known = database.prepare('PRAGMA application_id').get() as { application_id: number };
+  if (known.application_id === APPLICATION_ID) return;
   const { application_id, objects } = database
     .prepare(
       'SELECT application_id, (SELECT count(*) FROM sqlite_schema) AS objects FROM pragma_application_id',

@@ -47,30 +47,47 @@ export interface LogRow {
 
 type LogBody = Omit<LogEntry, keyof LogRow>;
 
-/** Every statement the store runs, prepared once. Nothing here decides anything. */
+/** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
+class Prepared {
+  readonly #database: DatabaseSync;
+  readonly #sql: string;
+  #statement: StatementSync | undefined;
+
+  constructor(database: DatabaseSync, sql: string) {
+    this.#database = database;
+    this.#sql = sql;
+  }
+
+  get ready(): StatementSync {
+    this.#statement ??= this.#database.prepare(this.#sql);
+    return this.#statement;
+  }
+}
+
+/** Every statement the store runs. Nothing here decides anything. */
 export class Statements {
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #record: StatementSync;
-  readonly #ranges: Record<Range['by'], StatementSync>;
-  readonly #insert: StatementSync;
-  readonly #update: StatementSync;
-  readonly #link: StatementSync;
-  readonly #unlink: StatementSync;
-  readonly #append: StatementSync;
-  readonly #read: StatementSync;
-  readonly #gap: StatementSync;
-  readonly #lastPosition: StatementSync;
-  readonly #operation: StatementSync;
-  readonly #epoch: StatementSync;
-  readonly #dataVersion: StatementSync;
-  readonly #resent: StatementSync;
-  readonly #seat: StatementSync;
-  readonly #takeSeat: StatementSync;
-  readonly #renewSeat: StatementSync;
+  readonly #begin: Prepared;
+  readonly #commit: Prepared;
+  readonly #record: Prepared;
+  readonly #ranges: Record<Range['by'], Prepared>;
+  readonly #insert: Prepared;
+  readonly #update: Prepared;
+  readonly #link: Prepared;
+  readonly #unlink: Prepared;
+  readonly #append: Prepared;
+  readonly #read: Prepared;
+  readonly #gap: Prepared;
+  readonly #lastPosition: Prepared;
+  readonly #operation: Prepared;
+  readonly #epoch: Prepared;
+  readonly #dataVersion: Prepared;
+  readonly #resent: Prepared;
+  readonly #seat: Prepared;
+  readonly #takeSeat: Prepared;
+  readonly #renewSeat: Prepared;
 
   constructor(database: DatabaseSync) {
-    const prepare = (sql: string) => database.prepare(sql);
+    const prepare = (sql: string) => new Prepared(database, sql);
     this.#begin = prepare('BEGIN IMMEDIATE');
     this.#commit = prepare('COMMIT');
     this.#record = prepare(`SELECT ${COLUMNS} FROM records WHERE project = ? AND kind = ? AND id = ?`);
@@ -117,20 +134,26 @@ export class Statements {
 
   /** Takes the write lock at once: a transaction that upgrades later would fail without ever waiting. */
   begin(): void {
-    this.#begin.run();
+    this.#begin.ready.run();
   }
 
   commit(): void {
-    this.#commit.run();
+    this.#commit.ready.run();
   }
 
   record(project: string, key: EntityKey): EntityRecord | undefined {
-    const row = this.#record.get(project, key.kind, key.id) as RecordRow | undefined;
+    const row = this.#record.ready.get(project, key.kind, key.id) as RecordRow | undefined;
     return row === undefined ? undefined : toRecord(row);
   }
 
   range(project: string, { by, kind, from, before, limit }: Range): EntityRecord[] {
-    const rows = this.#ranges[by].all(project, kind, from, before, Math.min(limit, limits.range_rows_max));
+    const rows = this.#ranges[by].ready.all(
+      project,
+      kind,
+      from,
+      before,
+      Math.min(limit, limits.range_rows_max),
+    );
     return (rows as unknown as RecordRow[]).map(toRecord);
   }
 
@@ -143,13 +166,13 @@ export class Statements {
     const sort = keys.sort ?? null;
     const group = keys.group ?? null;
     if (expected === 0) {
-      this.#insert.run(project, kind, id, version, born, sort, group, state);
+      this.#insert.ready.run(project, kind, id, version, born, sort, group, state);
     } else {
-      const { changes } = this.#update.run(version, sort, group, state, project, kind, id, expected);
+      const { changes } = this.#update.ready.run(version, sort, group, state, project, kind, id, expected);
       if (changes !== 1) throw new Error(`${kind}/${id} changed inside the writer's own transaction`);
     }
-    for (const link of write.links_removed) this.#unlink.run(project, kind, link, born, id);
-    for (const link of write.links_added) this.#link.run(project, kind, link, born, id);
+    for (const link of write.links_removed) this.#unlink.ready.run(project, kind, link, born, id);
+    for (const link of write.links_added) this.#link.ready.run(project, kind, link, born, id);
   }
 
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
@@ -158,7 +181,7 @@ export class Statements {
     const body = JSON.stringify(rest satisfies LogBody);
     const stored = { position, project, at_ms, agent_id, operation, operation_id, input_digest, body };
     const checksum = rowChecksum(stored);
-    this.#append.run(
+    this.#append.ready.run(
       position,
       project,
       at_ms,
@@ -173,7 +196,7 @@ export class Statements {
 
   /** Rows after a position, each checked: a row that was changed, or one that is missing, is found here. */
   read(after: number, limit: number): LogEntry[] {
-    const rows = this.#read.all(after, limit) as unknown as LogRow[];
+    const rows = this.#read.ready.all(after, limit) as unknown as LogRow[];
     let expected = after;
     return rows.map((row) => {
       const { position } = row;
@@ -191,7 +214,7 @@ export class Statements {
   #pastGaps(from: number, found: number): number {
     let position = from;
     while (position < found) {
-      const gap = this.#gap.get(position) as { last: number } | undefined;
+      const gap = this.#gap.ready.get(position) as { last: number } | undefined;
       if (gap === undefined || gap.last < position) break;
       position = gap.last + 1;
     }
@@ -199,12 +222,12 @@ export class Statements {
   }
 
   lastPosition(): number {
-    return (this.#lastPosition.get() as { last: number }).last;
+    return (this.#lastPosition.ready.get() as { last: number }).last;
   }
 
   seen(request: Request, now_ms: number): Seen | undefined {
     const since_ms = now_ms - limits.operation_kept_ms;
-    const row = this.#operation.get(
+    const row = this.#operation.ready.get(
       request.operation_id,
       request.actor.agent_id,
       request.project,
@@ -217,35 +240,38 @@ export class Statements {
 
   /** What was committed after a position under an id of our own making: those are in no index. */
   resent(request: Request, after: number): { position: number; answer: JsonObject } | undefined {
-    const row = this.#resent.get(after, request.operation_id, request.actor.agent_id, request.project) as
-      | { position: number; body: string }
-      | undefined;
+    const row = this.#resent.ready.get(
+      after,
+      request.operation_id,
+      request.actor.agent_id,
+      request.project,
+    ) as { position: number; body: string } | undefined;
     if (row === undefined) return undefined;
     return { position: row.position, answer: (JSON.parse(row.body) as LogBody).result };
   }
 
   seat(): SeatRow | undefined {
-    return this.#seat.get() as SeatRow | undefined;
+    return this.#seat.ready.get() as SeatRow | undefined;
   }
 
   /** Takes the seat if it is still as it was seen (0: never taken). */
   takeSeat(seat: SeatRow, seen: number): boolean {
     const { token, pid, socket, taken_at_ms, expires_at_ms } = seat;
-    return this.#takeSeat.run(token, pid, socket, taken_at_ms, expires_at_ms, seen).changes === 1;
+    return this.#takeSeat.ready.run(token, pid, socket, taken_at_ms, expires_at_ms, seen).changes === 1;
   }
 
   /** False: somebody else sits. */
   renewSeat(token: number, expires_at_ms: number): boolean {
-    return this.#renewSeat.run(expires_at_ms, token).changes === 1;
+    return this.#renewSeat.ready.run(expires_at_ms, token).changes === 1;
   }
 
   epoch(): number {
-    return (this.#epoch.get() as { user_version: number }).user_version;
+    return (this.#epoch.ready.get() as { user_version: number }).user_version;
   }
 
   /** Changes when another connection has committed. */
   dataVersion(): number {
-    return (this.#dataVersion.get() as { data_version: number }).data_version;
+    return (this.#dataVersion.ready.get() as { data_version: number }).data_version;
   }
 }
 

@@ -10,8 +10,8 @@ import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
 import { decideInside, loadInto } from './deciding.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
-import { Follower } from './seat/follower.ts';
-import { Seat } from './seat/seat.ts';
+import type { Follower } from './seat/follower.ts';
+import type { Seat } from './seat/seat.ts';
 import { SqliteTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
@@ -42,13 +42,17 @@ export async function openSqlite(path: string, context: StoreContext): Promise<S
   }
   const ready = await file;
   ready.users += 1;
-  if (context.sits === true) ready.seat ??= new Seat(key, ready.writer, context);
+  if (context.sits === true && ready.seat === undefined) {
+    // Only who lives long pays for sockets.
+    const { Seat } = await import('./seat/seat.ts');
+    ready.seat ??= new Seat(key, ready.writer, context);
+  }
   return new SqliteStore(ready, context);
 }
 
 async function openOnce(path: string, context: StoreContext): Promise<OpenedFile> {
   const database = await openFile(path, context.clock);
-  const writer = new Writer(database, path, context.clock, context.random);
+  const writer = new Writer(database, path, context);
   return { path, database, writer, watch: new Watch(path, writer, context.clock), seat: undefined, users: 0 };
 }
 
@@ -66,13 +70,19 @@ const RECOVERY_MS_MAX = 2000;
 class SqliteStore implements Store {
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
-  readonly #closing = new AbortController();
-  readonly trail: SqliteTrail;
+  /** Of those who watch, if anybody does. */
+  #closing: AbortController | undefined;
+  #closed = false;
+  #trail: SqliteTrail | undefined;
 
   constructor(file: OpenedFile, context: StoreContext) {
     this.#file = file;
     this.#context = context;
-    this.trail = new SqliteTrail(file.database, file.writer, (read) => this.#reading(read));
+  }
+
+  get trail(): SqliteTrail {
+    this.#trail ??= new SqliteTrail(this.#file.database, this.#file.writer, (read) => this.#reading(read));
+    return this.#trail;
   }
 
   get dropped(): number {
@@ -187,6 +197,8 @@ class SqliteStore implements Store {
   }
 
   watch(_project: string, signal: AbortSignal): AsyncIterable<void> {
+    this.#closing ??= new AbortController();
+    if (this.#closed) this.#closing.abort();
     return this.#file.watch.watch([signal, this.#closing.signal]);
   }
 
@@ -195,17 +207,20 @@ class SqliteStore implements Store {
     const row = await this.#reading(() => writer.statements.seat());
     const base = { engine: 'sqlite', file: path, commits: seat?.commits ?? 'directly' };
     if (row === undefined || row.expires_at_ms === 0) return base;
+    const { Follower } = await import('./seat/follower.ts');
     const reachable = await Follower.isThere(path, row.socket, this.#context.clock);
     return { ...base, seat: { pid: row.pid, since: isoTime(row.taken_at_ms), reachable } };
   }
 
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    this.#closing.abort();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#closing?.abort();
     this.#file.users -= 1;
     if (this.#file.users > 0) return;
     opened.delete(this.#file.path);
     await this.#file.seat?.close();
-    await this.#file.writer.close();
+    if (this.#context.brief === true) await this.#file.writer.leave();
+    else await this.#file.writer.close();
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -11,18 +11,26 @@ export class Wal {
   readonly #handle: number;
   readonly #byte = Buffer.alloc(1);
 
-  constructor(path: string) {
+  readonly #lasting: boolean;
+
+  constructor(path: string, { brief, lasting }: { readonly brief: boolean; readonly lasting: boolean }) {
+    this.#lasting = lasting;
     // Not locked by SQLite (its locks are on the other two files), so a second handle on it drops none.
     this.#handle = openSync(`${path}-wal`, 'r+');
-    syncFolder(dirname(path));
+    // Where a hook finds something in it, whoever wrote that has done so.
+    if (lasting && (!brief || this.isEmpty())) syncFolder(dirname(path));
   }
 
   sync(): void {
-    fdatasyncSync(this.#handle);
+    if (this.#lasting) fdatasyncSync(this.#handle);
   }
 
   isEmpty(): boolean {
     return readSync(this.#handle, this.#byte, 0, 1, 0) === 0;
+  }
+
+  bytes(): number {
+    return fstatSync(this.#handle).size;
   }
 
   close(): void {

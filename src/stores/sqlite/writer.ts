@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
+import type { StoreContext } from '../../ledger/store.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { checkEpoch } from './file.ts';
 import { FileGuard } from './guard.ts';
@@ -35,6 +36,8 @@ const WAIT_MS_MAX = 10_000;
 const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
+/** The next to open the file reads through what is left; a megabyte takes it about a millisecond. */
+const LEFT_BYTES_MAX = 1024 * 1024;
 
 /**
  * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
@@ -48,7 +51,7 @@ export class Writer {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #wal: Wal;
-  readonly #guard: FileGuard;
+  readonly #guard: FileGuard | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   #queue: Job[] = [];
@@ -66,13 +69,15 @@ export class Writer {
   /** Called after every commit of this process. */
   onCommit: () => void = () => {};
 
-  constructor(database: DatabaseSync, path: string, clock: Clock, random: Random) {
+  constructor(database: DatabaseSync, path: string, context: StoreContext) {
+    const { clock, random, brief = false, lasting = true } = context;
     this.#database = database;
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
-    this.#wal = new Wal(path);
-    this.#guard = new FileGuard(path, database, this.#wal, clock);
+    this.#wal = new Wal(path, { brief, lasting });
+    // Gone before anybody could have moved the file away from under it.
+    this.#guard = brief ? undefined : new FileGuard(path, database, this.#wal, clock);
     this.statements = new Statements(database);
     this.known = new KnownRecords(this.statements);
   }
@@ -80,7 +85,7 @@ export class Writer {
   /** Throws when what is at the path is no longer what was opened. */
   checkFile(): void {
     if (this.#closed) throw new StoreFailure('database_unavailable', `${this.#path} has been closed.`);
-    this.#guard.check();
+    this.#guard?.check();
   }
 
   submit(job: Job): void {
@@ -107,14 +112,29 @@ export class Writer {
   }
 
   async close(): Promise<void> {
+    await this.#flush();
+    this.#closed = true;
+    this.#wal.close();
+    this.#database.close();
+  }
+
+  /**
+   * The process is about to end, and takes its handles with it. Whoever closes a file last writes all of the -wal back into it
+   * and syncs both, which takes a hook longer than its commit; so that is left until there is something to write back.
+   */
+  async leave(): Promise<void> {
+    await this.#flush();
+    if (this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
+    this.#closed = true;
+  }
+
+  async #flush(): Promise<void> {
     clearTimeout(this.#notesTimer);
+    if (this.#pumping === undefined && this.#notes.length === 0) return;
     await this.#pumping;
     this.#pumping = this.#pump(true);
     await this.#pumping;
     clearTimeout(this.#notesTimer);
-    this.#closed = true;
-    this.#wal.close();
-    this.#database.close();
   }
 
   #scheduleNotes(): void {
@@ -142,7 +162,7 @@ export class Writer {
    */
   async #gather(): Promise<void> {
     // Alone the last time and alone now: a turn of the event loop would only make it wait.
-    if (this.#lastBatch <= 1 && this.#queue.length === 1) return;
+    if (this.#lastBatch <= 1 && this.#queue.length <= 1) return;
     const expected = this.#lastBatch * GATHERED_SHARE;
     const started_ms = this.#clock.elapsed_ms();
     do await new Promise(setImmediate);

@@ -1,0 +1,255 @@
+/**
+ * Bundles the hook program into dist/hook.cjs and its parts. Clients start it before and after every tool, so it has to be there
+ * in milliseconds: little is loaded, and that comes compiled.
+ */
+import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { hookIsOld } from './hook-age.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = join(root, 'src');
+const dist = join(root, 'dist');
+const OLD_MS = 60_000;
+
+interface Part {
+  /** Relative to src. */
+  readonly entry: string;
+  /** What its sources import when they need it, and this part needs always. */
+  readonly always?: readonly string[];
+}
+
+/** Each a file of its own with its compiled code beside it: the two programs, and what they load by the first import of it. */
+const PARTS: Record<string, Part> = {
+  before: { entry: 'doors/hooks/program.ts', always: ['./guarding.ts', './touched.ts'] },
+  during: { entry: 'doors/hooks/program.ts', always: ['./living.ts', './touched.ts'] },
+  shell: { entry: 'policy/shell/index.ts' },
+  cleaning: { entry: 'operations/clean-up.ts' },
+  search: { entry: 'ledger/trail/search.ts' },
+  team: { entry: 'policy/team-file.ts' },
+  postgres: { entry: 'stores/postgres/store.ts' },
+};
+
+/** Behind imports that no hook ever makes. */
+const UNREACHED =
+  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/state|\/taken|ledger\/memory|domain\/commands|trail\/sealing)\.ts$/;
+
+/** Imported, but used by no hook: a file of `src` and what it exports. A use fails. */
+const UNUSED: Record<string, readonly string[]> = {
+  'ports/ports.ts': ['createPorts'],
+  'waiting.ts': ['storeHints', 'waitFor'],
+};
+
+/**
+ * Loading node:crypto takes 8 ms, the others one to four: in the bundle each is loaded by the first call of a function of
+ * it, which most hooks never make. A name that is missing here fails the build.
+ */
+const LAZY: Record<string, readonly string[]> = {
+  'node:crypto': ['createHash', 'hash', 'randomBytes', 'timingSafeEqual'],
+  'node:child_process': ['execFile', 'spawnSync'],
+  'node:net': ['connect', 'createServer'],
+  'node:os': ['homedir', 'tmpdir'],
+  'node:timers/promises': ['setTimeout'],
+};
+
+const lazyBuiltins: Plugin = {
+  name: 'lazy-builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path }) =>
+      path in LAZY ? { path, namespace: 'lazy', sideEffects: false } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
+      contents: (LAZY[path] ?? [])
+        .map(
+          (name) =>
+            `export const ${name} = (...args) => process.getBuiltinModule('${path}').${name}(...args);`,
+        )
+        .join('\n'),
+    }));
+    // Small and at hand, where node:zlib is 2 ms away.
+    onResolve({ filter: /^node:zlib$/ }, () => ({ path: join(source, 'kernel', 'crc32.ts') }));
+  },
+};
+
+/** A CommonJS file has no `import.meta`: files that lie beside a source are found from where the bundle lies. */
+const moduleUrls: Plugin = {
+  name: 'module-urls',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes('import.meta.url')) return undefined;
+      const name = JSON.stringify(relative(source, path));
+      return { loader: 'ts', contents: text.replaceAll('import.meta.url', `moduleUrl(${name})`) };
+    });
+  },
+};
+
+/** A checkout has the sources; a package has only what was compiled from them, beside the bundle. */
+const MODULE_URL = `function moduleUrl(name) {
+  const { existsSync } = require('node:fs'), { join } = require('node:path');
+  const source = join(__dirname, '..', 'src', name);
+  return require('node:url').pathToFileURL(existsSync(source) ? source : join(__dirname, name)).href;
+}`;
+
+/** So that a part carries only the decisions it makes, and the store it is about to open at once. */
+const shaken = (always: readonly string[]): Plugin => ({
+  name: 'shaken',
+  setup({ onLoad }) {
+    const rewrite = (file: string, change: (text: string) => string) =>
+      onLoad({ filter: new RegExp(`/src/${file.replaceAll('.', '\\.')}$`) }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        const changed = change(text);
+        if (changed === text) throw new Error(`${file} is no longer as this script expects it`);
+        return { loader: 'ts', contents: changed };
+      });
+    rewrite('domain/commands.ts', (text) => text.replaceAll(' = command(', ' = /* @__PURE__ */ command('));
+    rewrite('stores/open.ts', (text) =>
+      text.replace(
+        /const (\{ openSqlite \}) = await import\((.*?)\);(.*)/s,
+        (_, name, file, rest) => `${rest}\nimport ${name} from ${file};`,
+      ),
+    );
+    rewrite('doors/hooks/hook.ts', (text) =>
+      always.reduce((before, file, index) => {
+        const name = `always${index}`;
+        const after = before.replaceAll(`await import('${file}')`, name);
+        return `import * as ${name} from '${file}';\n${after}`;
+      }, text),
+    );
+  },
+});
+
+const parts: Plugin = {
+  name: 'parts',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, kind, resolveDir }) => {
+      const imported = relative(source, join(resolveDir, path));
+      if (imported in UNUSED) return { path: imported, namespace: 'unused' };
+      if (kind !== 'dynamic-import') return undefined;
+      if (UNREACHED.test(path)) return { path, namespace: 'unreached' };
+      const part = Object.entries(PARTS).find(([, { entry }]) => entry === imported);
+      return part === undefined ? undefined : { path: part[0], namespace: 'part' };
+    });
+    onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({
+      contents: `module.exports = loadPart('${path}')`,
+    }));
+    onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({
+      contents: (UNUSED[path] ?? [])
+        .map((name) => `export function ${name}() { throw new Error('${name} is not part of the hook'); }`)
+        .join('\n'),
+    }));
+    onLoad({ filter: /.*/, namespace: 'unreached' }, ({ path }) => ({
+      contents: `throw new Error('${path} is not part of the hook')`,
+    }));
+  },
+};
+
+/**
+ * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
+ * the rest took longer than the whole decision. A cache of another V8 is not taken: the source is compiled, and that kept.
+ */
+const LOAD_PART = `const scripts = {};
+function loadPart(name) {
+  const { readFileSync } = require('node:fs'), { Script } = require('node:vm');
+  const filename = __dirname + '/' + FILES[name] + '.cjs';
+  let cachedData;
+  try { cachedData = readFileSync(__dirname + '/' + FILES[name] + '.bin'); } catch {}
+  const script = scripts[FILES[name]] = new Script(readFileSync(filename, 'utf8'), { filename, cachedData });
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, require, module, filename, __dirname, loadPart);
+  return module.exports;
+}
+function keepCompiled() {
+  const { renameSync, writeFileSync } = require('node:fs');
+  for (const [file, script] of Object.entries(scripts)) {
+    if (script.cachedDataRejected === false) continue;
+    const aside = __dirname + '/' + file + '.' + process.pid + '.new';
+    try {
+      writeFileSync(aside, script.createCachedData());
+      renameSync(aside, __dirname + '/' + file + '.bin');
+    } catch {}
+  }
+}`;
+
+/** As little as can be: this is the only code that is not there compiled. */
+const START = `const program = (event) => loadPart(event === 'before-tool' ? 'before' : 'during');
+if (require.main === module) program(process.argv[3]).start(keepCompiled);
+else module.exports = { program, scripts };`;
+
+async function bundle({ entry, always = [] }: Part, banner: string, footer: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(source, entry)],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    minify: process.env.COX_READABLE !== '1',
+    // As require(), which has no second loader to start.
+    supported: { 'dynamic-import': false },
+    banner: { js: banner },
+    footer: { js: footer },
+    // Only who has such a store or a team needs them; they stay where they are installed.
+    external: ['pg', 'yaml', 'zod'],
+    plugins: [parts, lazyBuiltins, shaken(always), moduleUrls],
+    logLevel: 'warning',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** Agents may be at work, and other builds: no hook must ever meet half a file. */
+function write(name: string, text: string): void {
+  const path = join(dist, name);
+  const aside = `${path}.${process.pid}.new`;
+  writeFileSync(aside, text);
+  renameSync(aside, path);
+}
+
+/**
+ * A part's name says what is in it: V8 takes compiled code for any source of the same length, and a hook that has just
+ * started finds the parts of its own build.
+ */
+async function buildParts(): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (!existsSync(join(source, part.entry))) continue;
+    const head = `(function(exports, require, module, __filename, __dirname, loadPart) {${MODULE_URL}`;
+    const text = await bundle(part, head, '})');
+    files[name] = `hook-${name}-${hash('sha256', text).slice(0, 12)}`;
+    write(`${files[name]}.cjs`, text);
+  }
+  return files;
+}
+
+/** What earlier builds have left; not so soon that one of their hooks could still want it. */
+function removeOld(kept: ReadonlySet<string>): void {
+  for (const name of readdirSync(dist)) {
+    const path = join(dist, name);
+    if (!/^hook[-.].*\.(?:cjs|bin|new)$/.test(name) || kept.has(name.replace(/\.(?:cjs|bin)$/, ''))) continue;
+    if (Date.now() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { force: true });
+  }
+}
+
+async function main(): Promise<number> {
+  if (process.argv.includes('--if-old') && !hookIsOld(root)) return 0;
+  mkdirSync(dist, { recursive: true });
+  const files = await buildParts();
+  write('hook.cjs', `const FILES = ${JSON.stringify(files)};\n${LOAD_PART}\n${START}\n`);
+  removeOld(new Set(['hook', ...Object.values(files)]));
+  const trainer = join(root, 'scripts', 'train-hook.cjs');
+  return spawnSync(process.execPath, [trainer, dist], { stdio: 'inherit' }).status ?? 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,1 @@
+export function hookIsOld(root: string): boolean;

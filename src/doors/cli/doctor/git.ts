@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Workspace } from '../../../kernel/workspace.ts';
+import { type Finding, idle, ok, wrong } from './finding.ts';
+
+const HOOKS = ['pre-commit', 'pre-push'] as const;
+
+/** Optional, so that there are none is no fault; but half of them is one. */
+export function checkGit({ root, gitCommonDir }: Workspace): Finding {
+  const check = 'git hooks';
+  if (gitCommonDir === undefined) return idle(check, 'no git repository');
+  const asked = spawnSync('git', ['-C', root, 'rev-parse', '--git-path', 'hooks'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  const folder = asked.status === 0 ? resolve(root, asked.stdout.trim()) : join(gitCommonDir, 'hooks');
+  const there = HOOKS.filter((name) => isOurs(join(folder, name)));
+  if (there.length === HOOKS.length) return ok(check, `${HOOKS.join(' and ')} in ${folder}`);
+  if (there.length === 0) return idle(check, 'not installed (optional)', 'Run `cox git install`.');
+  return wrong(check, `only ${there.join()} in ${folder}`, 'Run `cox git install`.');
+}
+
+function isOurs(path: string): boolean {
+  try {
+    return /coxswain/i.test(readFileSync(path, 'latin1'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Actor } from '../../ledger/log.ts';
+import { type Checked, checkIdentity, environmentIdentity } from '../identity.ts';
+import { clientIdentity } from './client-process.ts';
+
+/** The agent clients that have hooks, and by whose process hooks and MCP server know each other. */
+export const CLIENTS = ['claude-code', 'codex', 'gemini-cli'] as const;
+
+export type Client = (typeof CLIENTS)[number];
+
+export function isClient(text: unknown): text is Client {
+  return CLIENTS.some((client) => client === text);
+}
+
+/** Who acts for a client: what is said about it, else its environment; the rest comes from its process. */
+export function clientActor(
+  client: Client,
+  env: NodeJS.ProcessEnv,
+  said: Partial<Actor> = {},
+  derived: Partial<Actor> | undefined = clientIdentity(client),
+): Checked {
+  const inherited = environmentIdentity(env);
+  return checkIdentity({
+    agent_id: said.agent_id ?? inherited.agent_id ?? derived?.agent_id,
+    agent_type: said.agent_type ?? inherited.agent_type ?? client,
+    session_id: said.session_id ?? inherited.session_id ?? derived?.session_id,
+  });
+}

@@ -1,0 +1,7 @@
+/**
+ * What a lock means to whoever comes by: `auto` takes what is free and respects what is held, `require` also insists on a
+ * store to ask, `warn` only says so.
+ */
+export const LOCK_POLICIES = ['auto', 'require', 'warn'] as const;
+
+export type LockPolicy = (typeof LOCK_POLICIES)[number];

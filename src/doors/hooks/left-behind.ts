@@ -1,0 +1,5 @@
+/** What hooks keep in the user's state folder: `cox init --undo` clears it away. */
+export const DELIVERED = 'delivered';
+export const FAILURES = 'hooks.log';
+/** The older half of the failures. */
+export const OLDER_FAILURES = `${FAILURES}.old`;

@@ -1,0 +1,112 @@
+import { AUTOMATIC } from '../../domain/locks/automatic.ts';
+import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../domain/locks/check-locks.ts';
+import { areaOf, type LockState, placeOf } from '../../domain/locks/lock.ts';
+import { heldLocks } from '../../domain/sessions/free-leases.ts';
+import { type SessionState, sessionKey } from '../../domain/sessions/session.ts';
+import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { normaliseArea } from '../../kernel/path.ts';
+import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import { acquireLock } from '../../operations/acquire-lock.ts';
+import { releaseLock } from '../../operations/release-lock.ts';
+import type { Place } from './place.ts';
+
+const TTL_MINUTES = limits.lock_ttl_minutes_default;
+/** A lock of one's own with less left than this is extended before the edit. */
+const ENOUGH_MS = (TTL_MINUTES * 60_000) / 4;
+
+/**
+ * The locks on these places, as `check_locks` lists them; no row of the log says that a hook has looked. On the way it sees
+ * whether the agent was heard of lately.
+ */
+export async function locksOn(place: Place, names?: readonly string[]): Promise<JsonObject[]> {
+  const { coxswain, connection, actor } = place;
+  const { store, project } = coxswain;
+  const areas = names === undefined ? undefined : areasOf(place, names);
+  const own = sessionKey(actor);
+  const needs = checkLocksNeeds(areas);
+  let found = await store.find(project, { ...needs, keys: [own, ...(needs.keys ?? [])] });
+  const session = found.loaded.get<SessionState>(own)?.state;
+  if (session !== undefined && session.ended_at_ms === undefined) connection.wasHeard(session.last_active_ms);
+  const more = checkLocksMore(areas, found.loaded);
+  if (more !== undefined) found = await store.find(project, more);
+  return checkLocks(areas, found.loaded, found.now_ms).locks as JsonObject[];
+}
+
+/** The names that no lock of the agent's own covers; `lasting`: for a while. */
+export async function notHeld(place: Place, names: readonly string[], lasting: boolean): Promise<string[]> {
+  const { coxswain, actor } = place;
+  const soon_ms = coxswain.clock.now_ms() + (lasting ? ENOUGH_MS : 0);
+  const locks = await locksOn(place, names);
+  const own = locks
+    .filter((lock) => lock.locked_by === actor.agent_id && lock.session_id === actor.session_id)
+    .filter((lock) => lock.shared !== true && Date.parse(lock.expires_at as string) > soon_ms)
+    .flatMap((lock) => areasOf(place, [lock.file_path as string]));
+  if (own.length === 0) return [...names];
+  return names.filter((name) => !areasOf(place, [name]).some((area) => own.some((held) => isIn(held, area))));
+}
+
+/** A file is in a pattern or it is not; whether a folder is, only another folder can say for sure. */
+function isIn(held: Area, area: Area): boolean {
+  return isFolderPlace(area.place) ? covers(held, area) : overlap(held, area);
+}
+
+function areasOf({ coxswain }: Place, names: readonly string[]): Area[] {
+  return names.flatMap((name) => {
+    const normal = normaliseArea(name, coxswain.workspace);
+    return normal.ok ? [normal.area] : [];
+  });
+}
+
+/** Locks them all for the agent or, as far as one call's limit lets it, none. Answers what stands in the way. */
+export async function take(place: Place, names: readonly string[]): Promise<Refusal | undefined> {
+  const taken: string[] = [];
+  for (let start = 0; start < names.length; start += limits.paths_per_call) {
+    const part = names.slice(start, start + limits.paths_per_call);
+    const answer = await acquire(place, part);
+    if (isRefusal(answer)) {
+      await release(place, taken);
+      return answer;
+    }
+    const fresh = (answer.locks as JsonObject[]).filter(({ action }) => action === 'acquired');
+    taken.push(...fresh.map(({ file_path }) => file_path as string));
+  }
+  return undefined;
+}
+
+async function acquire({ connection }: Place, names: string[]): Promise<JsonObject> {
+  const input = { file_paths: names, reason: AUTOMATIC, ttl_minutes: TTL_MINUTES };
+  const answer = await connection.performBuilt(acquireLock, input);
+  // The session had been ended for its silence, and has begun again with this very call.
+  const wasAway = isRefusal(answer) && refusalCode(answer) === 'session_ended';
+  return wasAway ? await connection.performBuilt(acquireLock, input) : answer;
+}
+
+async function release({ connection }: Place, names: readonly string[]): Promise<void> {
+  for (let start = 0; start < names.length; start += limits.paths_per_call)
+    await connection.performBuilt(releaseLock, {
+      file_paths: names.slice(start, start + limits.paths_per_call),
+    });
+}
+
+/** What was locked for this session by its edits. What it asked for itself stays. */
+export async function releaseAutomatic(place: Place): Promise<void> {
+  const { coxswain, connection, actor } = place;
+  const names: string[] = [];
+  for (let page: typeof heldLocks | undefined = heldLocks; page !== undefined; ) {
+    const { loaded } = await coxswain.store.find(coxswain.project, { ranges: [page.range] });
+    const records = loaded.list<LockState>(page.range);
+    for (const { id, state } of records)
+      for (const lease of placeOf(state).leases) {
+        const isOwn = lease.agent_id === actor.agent_id && lease.session_id === actor.session_id;
+        if (!isOwn || lease.reason !== AUTOMATIC) continue;
+        const name = areaName(areaOf(id, lease));
+        // This grant and no later one: another session of the agent may have taken it over.
+        connection.adopt(name, lease.token);
+        names.push(name);
+      }
+    page = page.next(records);
+  }
+  await release(place, names);
+}

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { isatty } from 'node:tty';
+import { systemClock } from '../../kernel/clock.ts';
+
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+/** The terminal sends these to everything that runs in it; passed on once more they would mean "now at once". */
+const FROM_TERMINAL: ReadonlySet<string> = new Set(['SIGINT', 'SIGQUIT']);
+const PATIENCE_MS = 5_000;
+
+export interface Child {
+  /** What a shell would say: the command's exit code, 128 and the signal it died of, 126 and 127 if it did not start. */
+  readonly ended: Promise<number>;
+  /** First as Ctrl-C would, then as `kill` does. */
+  stop(): void;
+  /** Everything is in order: from now on a signal ends us as it does everybody. */
+  letGo(): void;
+}
+
+/** The command with our terminal, standard streams and signals, as if it had been started without us. */
+export function startChild(
+  [file = '', ...words]: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  say: (text: string) => void,
+): Child {
+  const child = spawn(file, words, { ...options, stdio: 'inherit' });
+  // Not by `process.stdin`: to open it would make the command's own input non-blocking.
+  const inTerminal = [0, 1, 2].some((stream) => isatty(stream));
+  const forward = (signal: NodeJS.Signals) => {
+    if (!(inTerminal && FROM_TERMINAL.has(signal))) child.kill(signal);
+  };
+  for (const signal of FORWARDED) process.on(signal, forward);
+  const over = new AbortController();
+  const ended = new Promise<number>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      // Also told when a signal could not be delivered; then it runs on.
+      if (child.pid !== undefined) return;
+      say(`${file} could not be started: ${error.message}`);
+      resolve(error.code === 'ENOENT' ? 127 : 126);
+    });
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  });
+  void ended.then(() => over.abort());
+  return {
+    ended,
+    stop() {
+      child.kill('SIGINT');
+      const insist = async () => {
+        await systemClock.sleep(PATIENCE_MS, over.signal);
+        child.kill('SIGTERM');
+      };
+      insist().catch(() => {});
+    },
+    letGo() {
+      for (const signal of FORWARDED) process.removeListener(signal, forward);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { git, Stage } from './support.ts';
+
+const RESET = 'git reset --hard';
+
+test('[LOCK-12] a command that would throw away what another has not committed yet is denied', async () => {
+  await using stage = new Stage();
+  await stage.agent('alice').edit('a.txt');
+  const bob = stage.agent('bob');
+  assert.equal((await bob.shell(RESET)).out, '', 'held, but nothing changed yet');
+  writeFileSync(join(stage.repo, 'a.txt'), 'work of alice\n');
+  const { denied = '' } = await bob.shell(RESET);
+  assert.match(
+    denied,
+    /^Coxswain: `git reset --hard` would throw away changes that others have not committed/,
+  );
+  assert.match(denied, /a\.txt is locked by alice/);
+  assert.match((await bob.shell('git stash')).denied ?? '', /a\.txt is locked by alice/);
+  assert.match((await bob.shell(RESET, { flags: ['--locks', 'require'] })).denied ?? '', /alice/);
+  const warned = await bob.shell(RESET, { flags: ['--locks', 'warn'] });
+  assert.equal(warned.denied, undefined);
+  assert.match(warned.context ?? '', /warns: `git reset --hard` would throw away/);
+  const gemini = stage.agent('carol', 'gemini-cli');
+  assert.match((await gemini.shell(RESET)).denied ?? '', /alice/);
+});
+
+test('[LOCK-12] one’s own changes, and files that nobody holds, are one’s own business', async () => {
+  await using stage = new Stage();
+  const alice = stage.agent('alice');
+  await alice.edit('a.txt');
+  writeFileSync(join(stage.repo, 'a.txt'), 'mine\n');
+  assert.equal((await alice.shell(RESET)).out, '');
+  const bob = stage.agent('bob');
+  git(stage.repo, 'commit', '-q', '-am', 'safe');
+  writeFileSync(join(stage.repo, 'b.txt'), 'nobody’s\n');
+  assert.equal((await bob.shell(RESET)).out, '', 'what alice holds is committed');
+  assert.equal((await bob.shell('git pull')).out, '', 'git itself keeps that from losing anything');
+});
+
+test('[LOCK-12] a file that git does not know yet counts where the command may take it along', async () => {
+  await using stage = new Stage();
+  await stage.ask('alice', 'acquire_lock', { file_path: 'src/', reason: 'new files' });
+  writeFileSync(join(stage.repo, 'src', 'new ünamed.ts'), 'work of alice\n');
+  const bob = stage.agent('bob');
+  assert.equal((await bob.shell(RESET)).out, '');
+  assert.match((await bob.shell('git stash')).denied ?? '', /src\/ is locked by alice/);
+});
+
+test('[LOCK-12] whoever holds a file in another worktree has nothing to lose in this one', async () => {
+  await using stage = new Stage();
+  const tree = join(stage.folder, 'tree');
+  git(stage.repo, 'worktree', 'add', '-q', tree, '-b', 'side');
+  await stage.agent('alice').edit('a.txt');
+  writeFileSync(join(stage.repo, 'a.txt'), 'work of alice\n');
+  const bob = stage.agent('bob', 'claude-code', { cwd: tree });
+  writeFileSync(join(tree, 'b.txt'), 'bob’s own mess\n');
+  assert.equal((await bob.shell(RESET)).out, '');
+  assert.match((await stage.agent('carol').shell(RESET)).denied ?? '', /a\.txt is locked by alice/);
+});
+
+test('[HOOK-2] without git the check can’t be made: the policy decides', async () => {
+  await using stage = new Stage();
+  await stage.agent('alice').edit('a.txt');
+  const env = { PATH: '/nonexistent' };
+  const bob = stage.agent('bob', 'claude-code', { env });
+  assert.match((await bob.shell(RESET)).context ?? '', /could not check the locks .*goes ahead unguarded/);
+  const strict = await bob.shell(RESET, { flags: ['--locks', 'require'] });
+  assert.match(strict.denied ?? '', /could not check the locks/);
+});

@@ -1,0 +1,63 @@
+import type { Plant } from './plants.ts';
+
+const guarding = 'test/hooks/guard.test.ts';
+
+/** Hooks, git hooks, `cox run`: locks at the moment of the edit. */
+export const enforcing: readonly Plant[] = [
+  {
+    name: 'a held file is written all the same',
+    file: 'src/doors/hooks/guard.ts',
+    from: 'if (problem !== undefined) return objection(policy, problem);',
+    to: "if (problem === '') return objection(policy, problem);",
+    tests: [guarding],
+  },
+  {
+    name: 'the end of a turn gives back what the agent asked for',
+    file: 'src/domain/locks/automatic.ts',
+    from: 'if (given === AUTOMATIC) return before;',
+    to: 'if (given === AUTOMATIC) return given;',
+    tests: [guarding, 'test/hooks/session.test.ts'],
+  },
+  {
+    name: 'a required check that fails lets the edit pass',
+    file: 'src/doors/hooks/hook.ts',
+    from: "if (order.locks === 'require')",
+    to: "if (order.locks === 'warn')",
+    tests: ['test/hooks/failures.test.ts'],
+  },
+  {
+    name: 'a clean-up that is gone on with leaves a second hand-off',
+    file: 'src/domain/handoffs/final-handoff.ts',
+    from: 'if (loaded.get(handoffKey(id)) !== undefined) return refused(nothingToSay);',
+    to: '',
+    tests: ['test/hooks/crash.test.ts'],
+  },
+  {
+    name: 'what the log knows hides what the agent said',
+    file: 'src/domain/handoffs/final-handoff.ts',
+    from: 'unfinished(session, since_ms, loaded)',
+    to: 'unfinished(session, 0, loaded)',
+    tests: ['test/hooks/session.test.ts'],
+  },
+  {
+    name: 'the hooks of a client are another agent than its MCP server',
+    file: 'src/doors/enforce/client-process.ts',
+    from: 'pid = facts.parent;',
+    to: 'return { ...facts, pid };',
+    tests: ['test/enforce/client-process.test.ts'],
+  },
+  {
+    name: 'a commit in a locked folder passes',
+    file: 'src/domain/locks/held-files.ts',
+    from: 'single.get(file) ?? wide.find(({ area }) => overlap(area, { place: file }))',
+    to: 'single.get(file)',
+    tests: ['test/enforce/git-commit.test.ts'],
+  },
+  {
+    name: 'a redirection writes nothing',
+    file: 'src/policy/shell/index.ts',
+    from: "found.file({ ...each, name: '' }, ...each.outputs);",
+    to: '',
+    tests: ['test/policy/shell-files.test.ts'],
+  },
+];
