@@ -69,6 +69,22 @@ test('[HOOK-3] nothing there yet: all three are wired with absolute paths, and u
   assert.deepEqual(place.picture(), before);
 });
 
+test('[HOOK-3] [LOCK-12] whatever can write a file is held up before it, and nothing else is', async () => {
+  using place = bench();
+  assert.equal((await place.cox(['init', '--yes'])).code, 0);
+  for (const [path, event, writers, server] of [
+    ['.claude/settings.local.json', 'PreToolUse', ['Edit', 'Write', 'NotebookEdit', 'Bash'], 'mcp__files__'],
+    ['.codex/hooks.json', 'PreToolUse', ['apply_patch', 'Bash'], 'mcp__files__'],
+    ['.gemini/settings.json', 'BeforeTool', ['write_file', 'replace', 'run_shell_command'], 'mcp_files_'],
+  ] as const) {
+    const [group] = (json(place, path).hooks as Record<string, { matcher: string }[]>)[event] ?? [];
+    const matcher = new RegExp(group?.matcher ?? 'none');
+    for (const tool of [...writers, `${server}write_file`, `${server}move_file`]) assert.match(tool, matcher);
+    for (const tool of ['Read', 'read_file', 'BashOutput', `${server}read_file`])
+      assert.doesNotMatch(tool, matcher);
+  }
+});
+
 test('[HOOK-3] odd files with other servers and hooks: everything else stays, and undo restores every byte and mode', async () => {
   using place = bench();
   for (const [path, text] of Object.entries(EXISTING))
@@ -95,7 +111,7 @@ test('[HOOK-3] odd files with other servers and hooks: everything else stays, an
   );
   assert.match(
     out,
-    /^ \t\t\t\{ "matcher": "Bash".*\},\n\+\t\t\t\{\n\+\t\t\t\t"matcher": "Edit/m,
+    /^ \t\t\t\{ "matcher": "Bash".*\},\n\+\t\t\t\{\n\+\t\t\t\t"matcher": "\^\(Edit/m,
     'a diff with what is around it',
   );
   assert.equal((await place.cox(['init', '--undo'])).code, 0);

@@ -115,6 +115,9 @@ const SERVER_TOOLS: Readonly<Record<string, Tool>> = {
   move_file: move,
 };
 
+/** What of MCP servers can write files, for a client's matcher. */
+export const SERVER_WRITERS: string = Object.keys(SERVER_TOOLS).join('|');
+
 function toolOf(client: string, name: string): Tool | undefined {
   const own = Object.hasOwn(CLIENT_TOOLS, client) ? CLIENT_TOOLS[client] : undefined;
   if (own !== undefined && Object.hasOwn(own, name)) return own[name];

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SERVER_WRITERS } from '../../../hooks/touched.ts';
 import { jsonIn } from '../json-text.ts';
 import { type EventRow, homeOf, hooksFor, SERVER, serverCommand, type Wiring } from '../wiring.ts';
 import type { AgentClient, Site } from './client.ts';
@@ -6,7 +7,12 @@ import type { AgentClient, Site } from './client.ts';
 /** Only what can change a file is held up before it; a matcher costs nothing, a process 50 ms. */
 const EVENTS: readonly EventRow[] = [
   ['SessionStart', 'session-start', 10],
-  ['PreToolUse', 'before-tool', 15, 'Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell'],
+  [
+    'PreToolUse',
+    'before-tool',
+    15,
+    `^(Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell|mcp__.*_(${SERVER_WRITERS}))$`,
+  ],
   ['PostToolUse', 'after-tool', 10, '*'],
   ['PostToolUseFailure', 'after-tool', 10, '*'],
   ['Stop', 'turn-end', 10],

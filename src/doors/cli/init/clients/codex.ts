@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../../../kernel/json.ts';
+import { SERVER_WRITERS } from '../../../hooks/touched.ts';
 import { parseTomlText } from '../toml-text.ts';
 import { type EventRow, homeOf, hooksFor, serverCommand } from '../wiring.ts';
 import type { AgentClient, ClientFile, Consent, Reader, Site } from './client.ts';
@@ -8,7 +9,7 @@ import { codexHooksIn } from './codex-trust.ts';
 /** Codex allows the last one three seconds at most. */
 const EVENTS: readonly EventRow[] = [
   ['SessionStart', 'session-start', 10],
-  ['PreToolUse', 'before-tool', 15, '^(Bash|apply_patch|Edit|Write)$'],
+  ['PreToolUse', 'before-tool', 15, `^(Bash|apply_patch|Edit|Write|mcp__.*_(${SERVER_WRITERS}))$`],
   ['PostToolUse', 'after-tool', 10, '.*'],
   ['Stop', 'turn-end', 10],
   ['SessionEnd', 'session-end', 3],

@@ -1,11 +1,17 @@
 import { join } from 'node:path';
+import { SERVER_WRITERS } from '../../../hooks/touched.ts';
 import { type EventRow, hooksFor, SERVER, serverCommand } from '../wiring.ts';
 import type { AgentClient } from './client.ts';
 import { geminiHome, geminiTrust, trustedFoldersFile } from './gemini-trust.ts';
 
 const EVENTS: readonly EventRow[] = [
   ['SessionStart', 'session-start', 10_000],
-  ['BeforeTool', 'before-tool', 15_000, '^(write_file|replace|run_shell_command)$'],
+  [
+    'BeforeTool',
+    'before-tool',
+    15_000,
+    `^(write_file|replace|run_shell_command|mcp_.*_(${SERVER_WRITERS}))$`,
+  ],
   ['AfterTool', 'after-tool', 10_000, '*'],
   ['AfterAgent', 'turn-end', 10_000],
   ['SessionEnd', 'session-end', 10_000],
