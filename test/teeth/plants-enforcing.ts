@@ -51,7 +51,7 @@ export const enforcing: readonly Plant[] = [
     file: 'src/domain/locks/held-files.ts',
     from: 'single.get(file) ?? wide.find(({ area }) => overlap(area, { place: file }))',
     to: 'single.get(file)',
-    tests: ['test/enforce/git-commit.test.ts'],
+    tests: ['test/enforce/git-commit.long.test.ts'],
   },
   {
     name: 'a redirection writes nothing',

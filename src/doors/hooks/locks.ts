@@ -1,6 +1,7 @@
 import { AUTOMATIC } from '../../domain/locks/automatic.ts';
 import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../domain/locks/check-locks.ts';
-import { areaOf, type LockState, placeOf } from '../../domain/locks/lock.ts';
+import { foldersKey, lockedFolders } from '../../domain/locks/folders.ts';
+import { areaOf, type Held, type LockState, lockKey, placeOf } from '../../domain/locks/lock.ts';
 import { heldLocks } from '../../domain/sessions/free-leases.ts';
 import { type SessionState, sessionKey } from '../../domain/sessions/session.ts';
 import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';
@@ -16,19 +17,11 @@ const TTL_MINUTES = limits.lock_ttl_minutes_default;
 /** A lock of one's own with less left than this is extended before the edit. */
 const ENOUGH_MS = (TTL_MINUTES * 60_000) / 4;
 
-/**
- * The locks on these places, as `check_locks` lists them; no row of the log says that a hook has looked. On the way it sees
- * whether the agent was heard of lately.
- */
+/** The locks on these places, as `check_locks` lists them; no row of the log says that a hook has looked. */
 export async function locksOn(place: Place, names?: readonly string[]): Promise<JsonObject[]> {
-  const { coxswain, connection, actor } = place;
-  const { store, project } = coxswain;
+  const { store, project } = place.coxswain;
   const areas = names === undefined ? undefined : areasOf(place, names);
-  const own = sessionKey(actor);
-  const needs = checkLocksNeeds(areas);
-  let found = await store.find(project, { ...needs, keys: [own, ...(needs.keys ?? [])] });
-  const session = found.loaded.get<SessionState>(own)?.state;
-  if (session !== undefined && session.ended_at_ms === undefined) connection.wasHeard(session.last_active_ms);
+  let found = await store.find(project, checkLocksNeeds(areas));
   const more = checkLocksMore(areas, found.loaded);
   if (more !== undefined) found = await store.find(project, more);
   return checkLocks(areas, found.loaded, found.now_ms).locks as JsonObject[];
@@ -38,6 +31,9 @@ export async function locksOn(place: Place, names?: readonly string[]): Promise<
 export async function notHeld(place: Place, names: readonly string[], lasting: boolean): Promise<string[]> {
   const { coxswain, actor } = place;
   const soon_ms = coxswain.clock.now_ms() + (lasting ? ENOUGH_MS : 0);
+  const files = await plainFiles(place, names);
+  if (files !== undefined)
+    return names.filter((_, index) => !files[index]?.some(({ expires_at_ms }) => expires_at_ms > soon_ms));
   const locks = await locksOn(place, names);
   const own = locks
     .filter((lock) => lock.locked_by === actor.agent_id && lock.session_id === actor.session_id)
@@ -45,6 +41,25 @@ export async function notHeld(place: Place, names: readonly string[], lasting: b
     .flatMap((lock) => areasOf(place, [lock.file_path as string]));
   if (own.length === 0) return [...names];
   return names.filter((name) => !areasOf(place, [name]).some((area) => own.some((held) => isIn(held, area))));
+}
+
+/**
+ * The agent's own leases on each, if all are files and nobody has locked a folder: nearly always, and then their records say
+ * it all. On the way it sees whether the agent was heard of lately, so that it need not say again that it is here.
+ */
+async function plainFiles(place: Place, names: readonly string[]): Promise<Held[][] | undefined> {
+  const { coxswain, connection, actor } = place;
+  const session = sessionKey(actor);
+  const areas = areasOf(place, names);
+  const keys = [session, foldersKey, ...areas.map((area) => lockKey(area.place))];
+  const { loaded } = await coxswain.store.find(coxswain.project, { keys });
+  const state = loaded.get<SessionState>(session)?.state;
+  if (state !== undefined && state.ended_at_ms === undefined) connection.wasHeard(state.last_active_ms);
+  if (areas.length < names.length || lockedFolders(loaded).length > 0) return undefined;
+  if (areas.some((area) => area.pattern !== undefined || isFolderPlace(area.place))) return undefined;
+  const isOwn = (lease: Held) =>
+    lease.agent_id === actor.agent_id && lease.session_id === actor.session_id && lease.shared !== true;
+  return areas.map((area) => placeOf(loaded.get<LockState>(lockKey(area.place))?.state).leases.filter(isOwn));
 }
 
 /** A file is in a pattern or it is not; whether a folder is, only another folder can say for sure. */
