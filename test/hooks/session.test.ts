@@ -86,7 +86,9 @@ test('[HOOK-1] what others wrote is short, in quotes and in one line, whatever t
 test('[LOCK-12] [HOOK-1] the end of a turn gives back what was locked by editing, and only that', async () => {
   await using stage = new Stage();
   const [alice, bob] = [stage.agent('alice'), stage.agent('bob')];
-  await stage.ask('alice', 'acquire_lock', { file_path: 'b.txt', reason: 'for the whole afternoon' });
+  // So short that the edit extends it; it does not become the edit's.
+  const asked = { file_path: 'b.txt', reason: 'for the whole afternoon', ttl_minutes: 5 };
+  await stage.ask('alice', 'acquire_lock', asked);
   await alice.edit('a.txt');
   await alice.edit('b.txt');
   // Locked by the edit first, then asked for: it stays.

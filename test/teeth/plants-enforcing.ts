@@ -16,7 +16,7 @@ export const enforcing: readonly Plant[] = [
     file: 'src/domain/locks/automatic.ts',
     from: 'if (given === AUTOMATIC) return before;',
     to: 'if (given === AUTOMATIC) return given;',
-    tests: [guarding, 'test/hooks/session.test.ts'],
+    tests: ['test/hooks/session.test.ts'],
   },
   {
     name: 'a required check that fails lets the edit pass',
@@ -24,13 +24,6 @@ export const enforcing: readonly Plant[] = [
     from: "if (order.locks === 'require')",
     to: "if (order.locks === 'warn')",
     tests: ['test/hooks/failures.test.ts'],
-  },
-  {
-    name: 'a clean-up that is gone on with leaves a second hand-off',
-    file: 'src/domain/handoffs/final-handoff.ts',
-    from: 'if (loaded.get(handoffKey(id)) !== undefined) return refused(nothingToSay);',
-    to: '',
-    tests: ['test/hooks/crash.test.ts'],
   },
   {
     name: 'what the log knows hides what the agent said',
