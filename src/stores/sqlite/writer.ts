@@ -123,14 +123,14 @@ export class Writer {
    * and syncs both, which takes a hook longer than its commit; so that is left until there is something to write back.
    */
   async leave(): Promise<void> {
-    await this.#flush();
+    // A turn of the event loop, in which others might still come, takes it a millisecond.
+    if (this.#queue.length + this.#notes.length > 0) await this.#flush();
     if (this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
     this.#closed = true;
   }
 
   async #flush(): Promise<void> {
     clearTimeout(this.#notesTimer);
-    if (this.#pumping === undefined && this.#notes.length === 0) return;
     await this.#pumping;
     this.#pumping = this.#pump(true);
     await this.#pumping;
@@ -161,8 +161,9 @@ export class Writer {
    * ask again together, a few turns later; whoever calls within this process is not to be served twice meanwhile.
    */
   async #gather(): Promise<void> {
-    // Alone the last time and alone now: a turn of the event loop would only make it wait.
-    if (this.#lastBatch <= 1 && this.#queue.length <= 1) return;
+    // Alone the last time and alone now: a turn of the event loop would only make it wait. With nobody there a turn is
+    // taken: whoever was served alone may be the first of many, and they would never be grouped.
+    if (this.#lastBatch <= 1 && this.#queue.length === 1) return;
     const expected = this.#lastBatch * GATHERED_SHARE;
     const started_ms = this.#clock.elapsed_ms();
     do await new Promise(setImmediate);
