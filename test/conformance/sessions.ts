@@ -20,13 +20,14 @@ export function sessionCases(scene: Scene): void {
   });
   const as = (name: string, session?: string) => agent(coxswain, name, session);
   /** Long enough for whoever is quiet now to be taken for dead, while these go on living. */
-  const silence = async (...living: ReturnType<typeof as>[]) => {
-    const end_ms = performance.now() + 700;
+  const silenceFor = async (duration_ms: number, ...living: ReturnType<typeof as>[]) => {
+    const end_ms = performance.now() + duration_ms;
     await until(async () => {
       for (const alive of living) await alive('heartbeat');
       return performance.now() >= end_ms;
     });
   };
+  const silence = (...living: ReturnType<typeof as>[]) => silenceFor(700, ...living);
 
   test(`[SESS-1] [SESS-2] ${engine}: who registers is found by what it can do`, async () => {
     const ada = as('ada');
@@ -124,9 +125,12 @@ export function sessionCases(scene: Scene): void {
     const returning = names.map((name) => as(name));
     for (const [index, back] of returning.entries())
       await back('acquire_lock', { file_path: `${names[index]}.ts` });
-    await silence();
+    // Who is back and then silent once more for as long dies a second time: all of it must be over before that.
+    const stale_ms = 3000;
+    await silenceFor(stale_ms + 200);
     const cleaners = [as('cleaner-1'), as('cleaner-2')];
-    const cleaning = cleaners.map((cleaner) => cleaner('cleanup_dead_agents', STALE));
+    const dead = { stale_threshold_minutes: stale_ms / 60_000 };
+    const cleaning = cleaners.map((cleaner) => cleaner('cleanup_dead_agents', dead));
     const answers: JsonObject[] = [];
     // One after the other, so that some come before, some amid and some after their session is ended.
     for (const [index, back] of returning.entries())
