@@ -5,7 +5,7 @@ import { normaliseArea } from './kernel/path.ts';
 import { type Refusal, refuse } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
 import type { Team } from './policy/team.ts';
-import type { TeamProblem } from './policy/team-file.ts';
+import type { FileProblem } from './policy/yaml-file.ts';
 
 const FILE_BYTES_MAX = 256 * 1024;
 const LOOK_MS = 1000;
@@ -59,7 +59,7 @@ export class TeamReader {
     return parsed.ok ? parsed.team : this.#invalid(parsed.problems);
   }
 
-  #invalid(problems: readonly TeamProblem[]): Refusal {
+  #invalid(problems: readonly FileProblem[]): Refusal {
     const [first] = problems;
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
     const message = `${this.path}:${first?.line}: ${first?.field}: ${first?.reason}${more}`;

@@ -1,18 +1,11 @@
-import { isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { Area } from '../kernel/area.ts';
 import type { Rules, Team } from './team.ts';
-
-/** What is wrong, and where. */
-export interface TeamProblem {
-  readonly line: number;
-  readonly field: string;
-  readonly reason: string;
-}
+import { type FileProblem, readYaml } from './yaml-file.ts';
 
 export type ParsedTeam =
   | { readonly ok: true; readonly team: Team }
-  | { readonly ok: false; readonly problems: readonly TeamProblem[] };
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 /** The path's normal form, or why it has none. */
 export type AreaOf = (path: string) => Area | string;
@@ -57,47 +50,10 @@ const [file, looseFile] = [fileSchema(true), fileSchema(false)];
 
 type TeamFile = z.output<typeof file>;
 
-/** Every problem at once, each with its line: whoever mends the file does it in one go. */
 export function parseTeam(text: string, areaOf: AreaOf): ParsedTeam {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  if (document.errors.length > 0)
-    return {
-      ok: false,
-      problems: document.errors.map((error) => ({
-        line: lines.linePos(error.pos[0]).line,
-        field: 'file',
-        reason: error.message.split('\n', 1)[0] ?? 'no YAML',
-      })),
-    };
-  /** The line of the named node or, if it is not there, of the nearest one around it. */
-  const lineOf = (path: readonly PropertyKey[]): number => {
-    for (let length = path.length; length >= 0; length -= 1) {
-      const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-    }
-    return 1;
-  };
-  const problem = (path: readonly PropertyKey[], reason: string): TeamProblem => ({
-    line: lineOf(path),
-    field: path.map(String).join('.') || 'file',
-    reason,
-  });
-  let value: unknown;
-  try {
-    value = document.toJS();
-  } catch {
-    return { ok: false, problems: [problem([], 'too many aliases')] };
-  }
-  const parsed = file.safeParse(value ?? {});
-  const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => problem([...issue.path, key], 'unknown field'))
-      : [problem(issue.path, issue.message.replace(/^Invalid input: /, ''))],
-  );
-  const read = parsed.data ?? looseFile.safeParse(value).data;
-  if (read === undefined) return { ok: false, problems };
-  problems.push(...inconsistencies(read).map(([path, reason]) => problem(path, reason)));
+  const { value: read, problems: found, problem } = readYaml(text, file, looseFile);
+  if (read === undefined) return { ok: false, problems: found };
+  const problems = [...found, ...inconsistencies(read).map(([path, reason]) => problem(path, reason))];
   const rules = rulesOf(read, areaOf, (path, reason) => problems.push(problem(path, reason)));
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, team: { name: read.team, agents: read.agents, rules } };
