@@ -105,7 +105,7 @@ tabled('variables', [
   ['rm ${OUT:-build/out.txt}', 'build/out.txt'],
   ['OUT=x.txt; rm ${OUT:-y.txt}', 'x.txt'],
   ['rm ${OUT:?not set}', '? ${OUT:?not set} as target of rm'],
-  ['rm ${UNSET+a.ts} b.ts', 'b.ts'],
+  ['rm ${UNSET+a.ts} b.ts', 'a.ts | b.ts'],
   ['files=(a.ts b.ts); rm "${files[@]}"', 'a.ts | b.ts'],
   ['files=(a.ts b.ts); rm ${files[1]}', 'b.ts'],
   ['files=(a.ts); files+=(b.ts); rm "${files[@]}"', 'a.ts | b.ts'],

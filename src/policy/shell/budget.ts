@@ -1,4 +1,9 @@
+import { machineTime_ms } from '../../kernel/clock.ts';
+
 const STEPS_MAX = 10_000;
+/** What the steps cost is known, not what the machine does meanwhile: a hook must answer. */
+const TIME_MS_MAX = 250;
+const STEPS_PER_LOOK = 64;
 const DEPTH_MAX = 40;
 
 /**
@@ -9,6 +14,7 @@ export class Budget {
   #steps = 0;
   #depth = 0;
   #exceeded = false;
+  readonly #until_ms = machineTime_ms() + TIME_MS_MAX;
 
   /** Something was left out. */
   get exceeded(): boolean {
@@ -18,7 +24,9 @@ export class Budget {
   /** One step; false when there are none left. */
   step(): boolean {
     this.#steps += 1;
-    if (this.#steps <= STEPS_MAX) return true;
+    const late = this.#steps % STEPS_PER_LOOK === 0 && machineTime_ms() > this.#until_ms;
+    if (late) this.#steps = STEPS_MAX;
+    if (this.#steps < STEPS_MAX) return true;
     this.#exceeded = true;
     return false;
   }

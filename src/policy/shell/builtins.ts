@@ -1,5 +1,6 @@
 import { afterOptions, parseOptions } from './options.ts';
 import type { Place } from './parameters.ts';
+import { printedBy, printing } from './prints.ts';
 import { isKnown, type Lines, literal, shortFolder, unknownWord, type Word, within } from './word.ts';
 import { assign, enter, type World } from './world.ts';
 
@@ -54,6 +55,11 @@ export function builtin(
       return assign(world, [[words.at(-1)?.text ?? '', input ?? [unknownWord('what is read')]]]);
     case 'set':
       return set(words, world);
+    case 'printf': {
+      if (words[1]?.text !== '-v') return undefined;
+      const printed = printedBy(printing(words), place);
+      return assign(world, [[words[2]?.text ?? '', printed ?? [unknownWord('what printf makes')]]]);
+    }
     case 'shift':
       return { ...world, parameters: world.parameters?.slice(Number(words[1]?.text ?? 1) || 0) };
     case 'unset':

@@ -1,16 +1,34 @@
-import type { Lines, Word } from './word.ts';
+import type { Lines, Printer, Word } from './word.ts';
+
+/** A file that the shell sends output to; `append`: what is in it stays. */
+export interface Output extends Word {
+  readonly append?: boolean;
+}
 
 /** One program that would run, with nothing of the shell left around it. */
 export interface SimpleCommand {
   /** The program without its folder; empty where there is none (`> file`) or only the running shell knows it. */
   readonly name: string;
+  /** The program as it was called: `./run.sh`. */
+  readonly program: string;
   readonly args: readonly Word[];
   /** The files its output is sent to by the shell. */
-  readonly outputs: readonly Word[];
+  readonly outputs: readonly Output[];
   /** What it reads, where the command line itself says so: a here-document, `echo … |`, `find … |`. */
   readonly input: Lines | undefined;
+  /** The files that the shell lets it read. */
+  readonly reads: readonly Word[];
+  /** The commands that print what it reads. */
+  readonly from: readonly Printer[];
   /** Where it runs, seen from where the command line started; empty: there. */
   readonly folder: Word;
   /** The wrappers around it, outermost first: `sudo`, `xargs`, `bash`. */
   readonly through: readonly string[];
+  /** It runs on another machine or in a container: its paths are not those of here. */
+  readonly elsewhere?: boolean;
+  /** Variables set for it alone, or before: `GIT_DIR=x git …`. */
+  readonly variables: ReadonlyMap<string, readonly Word[]>;
 }
+
+/** The name of what stands for all commands of `{ …; } > file`, and of a function's. */
+export const GROUP = '{…}';

@@ -7,7 +7,7 @@ import {
 } from 'unbash';
 import { expandBraces } from './braces.ts';
 import { ANY_NAME, operate, type Place, variable, whereabouts } from './parameters.ts';
-import { isKnown, type Lines, literal, unknownWord, unquoted, type Word } from './word.ts';
+import { isKnown, literal, type Stream, unknownPart, unknownWord, unquoted, type Word } from './word.ts';
 import type { World } from './world.ts';
 
 type SourceWord = Extract<SyntaxNode, { type: 'Word' }>;
@@ -16,8 +16,10 @@ type SourceWord = Extract<SyntaxNode, { type: 'Word' }>;
 export interface Shell {
   readonly place: Place;
   readonly world: World;
-  /** Reads a substitution's commands; answers what they print, where that is known. */
-  substitute(script: ParsedScript): Lines | undefined;
+  /** Reads a substitution's commands; answers what they print, where that is known, and which they are. */
+  substitute(script: ParsedScript): Stream;
+  /** What the command line itself has put into a file. */
+  file(path: Word): Stream | undefined;
   /** Reads the substitutions anywhere below. */
   visit(node: SyntaxNode): void;
 }
@@ -26,12 +28,19 @@ export interface Shell {
 const TEXT_CHARS_MAX = 256 * 1024;
 const WORDS_MAX = 1000;
 
+/** A variable in the midst of a word of letters: `p${nothing}ush`, `-$x-force`. Most likely it is empty. */
+const VARIABLE = /\$\{\w+\}|\$[@*]/g;
+const GLUED = /^(?:[A-Za-z-]+(?:\$\{\w+\}|\$[@*]))+[A-Za-z-]+$/;
+
 interface Draft {
   text: string;
   spelling: string;
   wild: boolean;
   brackets: boolean;
-  unknown: string | undefined;
+  unknown: Word | undefined;
+  source: string;
+  tail: string;
+  stream: Stream | undefined;
 }
 
 /** The words that come of one: it may fall apart into several, or into none. */
@@ -40,16 +49,28 @@ class Fields {
   #current: Draft | undefined;
 
   #draft(): Draft {
-    this.#current ??= { text: '', spelling: '', wild: false, brackets: false, unknown: undefined };
+    this.#current ??= {
+      text: '',
+      spelling: '',
+      wild: false,
+      brackets: false,
+      unknown: undefined,
+      source: '',
+      tail: '',
+      stream: undefined,
+    };
     return this.#current;
   }
 
   add(text: string, spelling = text): void {
     const draft = this.#draft();
-    if (draft.text.length + spelling.length > TEXT_CHARS_MAX) draft.unknown ??= 'a very long word';
+    if (draft.source.length + spelling.length > TEXT_CHARS_MAX)
+      draft.unknown ??= unknownWord('a very long word');
     else {
       draft.text += text;
       draft.spelling += spelling;
+      draft.source += spelling;
+      draft.tail += spelling;
     }
   }
 
@@ -61,9 +82,18 @@ class Fields {
   }
 
   addWord(word: Word): void {
-    if (word.unknown !== undefined) this.#draft().unknown ??= word.unknown;
-    else if (word.glob) this.addPattern(word.text, word.spelling ?? word.text, word.spelling !== undefined);
+    if (word.unknown !== undefined) {
+      const draft = this.#draft();
+      draft.unknown ??= word;
+      if (draft.source.length < TEXT_CHARS_MAX) draft.source += word.source ?? word.unknown;
+      draft.tail = word.tail ?? '';
+    } else if (word.glob) this.addPattern(word.text, word.spelling ?? word.text, word.spelling !== undefined);
     else this.add(word.text);
+  }
+
+  addStream(stream: Stream): void {
+    this.add('/dev/fd/63');
+    this.#draft().stream = stream;
   }
 
   /** Each its own word, the first joined to what stands before. */
@@ -82,23 +112,45 @@ class Fields {
   words(): Word[] {
     this.end();
     if (this.#done.length > WORDS_MAX) return [unknownWord('a great many words')];
-    return this.#done.map(({ text, spelling, wild, brackets, unknown }) => {
-      if (unknown !== undefined) return { text: '', glob: false, unknown };
+    return this.#done.map(({ text, spelling, wild, brackets, unknown, source, tail, stream }) => {
+      // What is no part of the source (a very long word) has none either.
+      if (unknown !== undefined) {
+        if (unknown.source === undefined) return unknown;
+        const glued = GLUED.test(source) ? source.replace(VARIABLE, '') : undefined;
+        return { ...unknown, source, tail, ...(glued === undefined ? {} : { glued }) };
+      }
       if (wild) return { text, glob: true };
+      if (stream !== undefined) return { text, glob: false, stream };
       return brackets ? { text, glob: true, spelling } : literal(text);
     });
   }
 }
 
-function pieces(words: readonly Word[]): Word[] {
-  return words.flatMap((word) => {
-    if (word.glob || word.unknown !== undefined) return [word];
-    return word.text.split(/\s+/).filter(Boolean).map(unquoted);
+/** What the shell takes words apart at: `IFS`, white space unless it says otherwise. */
+function separators({ world }: Shell): RegExp {
+  const [own] = world.variables.get('IFS') ?? [];
+  if (!isKnown(own) || own.text === '' || /^\s+$/.test(own.text)) return /\s+/;
+  return new RegExp(`[${own.text.slice(0, 20).replace(/[\]\\^-]/g, '\\$&')}]+`);
+}
+
+/** A value that stands unquoted falls apart, also from what stands before and behind it. */
+function insertPieces(fields: Fields, words: readonly Word[], shell: Shell): void {
+  words.forEach((word, index) => {
+    if (index > 0) fields.end();
+    if (word.glob || word.unknown !== undefined) {
+      fields.addWord(word);
+      return;
+    }
+    const pieces = word.text.split(separators(shell));
+    pieces.forEach((piece, at) => {
+      if (at > 0) fields.end();
+      if (piece !== '') fields.addWord(unquoted(piece));
+    });
   });
 }
 
-function insert(fields: Fields, words: readonly Word[], quoted: boolean, each: boolean): void {
-  if (!quoted) fields.addEach(pieces(words));
+function insert(fields: Fields, words: readonly Word[], quoted: boolean, each: boolean, shell: Shell): void {
+  if (!quoted) insertPieces(fields, words, shell);
   else if (each) fields.addEach(words);
   else {
     words.forEach((word, index) => {
@@ -112,23 +164,38 @@ function insert(fields: Fields, words: readonly Word[], quoted: boolean, each: b
 function parameterWords(part: ParameterExpansionPart, shell: Shell): readonly Word[] {
   const { parameter, operation, prefix, index, text } = part;
   if (prefix === '#') return [ANY_NAME];
-  if (prefix !== undefined) return [unknownWord(text)];
   let words = variable(parameter, shell.place, shell.world);
+  if (prefix === '!') {
+    const [named] = words ?? [];
+    words = isKnown(named) ? variable(named.text, shell.place, shell.world) : undefined;
+  }
   const all = /^[@*]$/.test(index?.value ?? parameter);
-  if (words !== undefined && !all) {
+  const named = index === undefined || all ? undefined : keyedValue(parameter, index.value, shell);
+  if (named !== undefined) words = named;
+  else if (words !== undefined && !all) {
     const at = Number(index?.value ?? 0);
     words = Number.isInteger(at) ? words.slice(at, at + 1) : undefined;
   }
   if (operation?.type === 'Default') {
     const empty = words === undefined || words.every((word) => word.text === '' && isKnown(word));
     const { operator, operand } = operation;
-    if (operator.endsWith('+')) return empty ? [] : expandWord(operand, shell);
+    // What nothing here sets may be set: the command that is written out counts.
+    if (operator.endsWith('+')) return empty && words !== undefined ? [] : expandWord(operand, shell);
     // Whether the environment has it cannot be seen; what the author wrote for the other case is the best guess.
     if (empty && !operator.endsWith('?')) return expandWord(operand, shell);
-  } else if (operation !== undefined) {
+  } else if (operation?.type === 'Slice' && operation.length?.value.trim() === '0') return [literal('')];
+  else if (operation !== undefined) {
     words = words?.map((word) => operate(word, operation, text));
   }
-  return words ?? [unknownWord(text)];
+  return words ?? [unknownPart(text)];
+}
+
+/** `${m[key]}`, where the key is a name or a variable that is known. */
+function keyedValue(parameter: string, key: string, shell: Shell): readonly Word[] | undefined {
+  const name = /^\$\{?(\w+)\}?$/.exec(key)?.[1];
+  const [held] = name === undefined ? [] : (variable(name, shell.place, shell.world) ?? []);
+  const bare = (held === undefined ? key : held.text).replace(/^(['"])(.*)\1$/, '$2');
+  return shell.world.variables.get(`${parameter}[${bare}]`);
 }
 
 function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolean): void {
@@ -151,16 +218,29 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
       break;
     case 'SimpleExpansion': {
       const name = part.text.slice(1);
-      const words = variable(name, shell.place, shell.world) ?? [unknownWord(part.text)];
-      insert(fields, /^[@*]$/.test(name) ? words : words.slice(0, 1), quoted, name === '@');
+      const words = variable(name, shell.place, shell.world) ?? [unknownPart(part.text)];
+      insert(fields, /^[@*]$/.test(name) ? words : words.slice(0, 1), quoted, name === '@', shell);
       break;
     }
     case 'ParameterExpansion':
-      insert(fields, parameterWords(part, shell), quoted, (part.index?.value ?? part.parameter) === '@');
+      insert(
+        fields,
+        parameterWords(part, shell),
+        quoted,
+        (part.index?.value ?? part.parameter) === '@',
+        shell,
+      );
       break;
     case 'CommandExpansion': {
       const printed = part.script === undefined ? undefined : shell.substitute(part.script);
-      insert(fields, printed ?? [unknownWord(part.text)], quoted, false);
+      const lines = printed?.lines ?? [unknownPart(part.text, printed?.from)];
+      // Between quotes the lines stay lines.
+      if (quoted)
+        lines.forEach((line, index) => {
+          if (index > 0) fields.add('\n');
+          fields.addWord(line);
+        });
+      else insert(fields, lines, false, false, shell);
       break;
     }
     case 'ArithmeticExpansion':
@@ -168,8 +248,10 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
       fields.addWord(ANY_NAME);
       break;
     case 'ProcessSubstitution':
-      if (part.script !== undefined) shell.substitute(part.script);
-      fields.add('/dev/fd/63');
+      if (part.script === undefined || part.operator === '>') {
+        if (part.script !== undefined) shell.substitute(part.script);
+        fields.add('/dev/fd/63');
+      } else fields.addStream(shell.substitute(part.script));
       break;
     case 'ExtendedGlob':
     case 'BraceExpansion':
@@ -179,11 +261,12 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
 
 /** `~`, `~/x`, `~+/x` at the start of a word; undefined where there is none. */
 function tilde(source: string, shell: Shell): { folder: Word; length: number } | undefined {
+  if (!source.startsWith('~')) return undefined;
   const match = /^~([+-]|[\w.-]*)(?=\/|$)/.exec(source);
   if (match === null) return undefined;
   const [prefix = '', name] = match;
   const { place, world } = shell;
-  const home = place.home === undefined ? unknownWord('~') : literal(place.home);
+  const home = place.home === undefined ? unknownPart('~') : literal(place.home);
   const folder =
     name === ''
       ? home
@@ -213,6 +296,18 @@ function expandOne(word: SourceWord, shell: Shell): Word[] {
   return expandInto(new Fields(), word, shell, false);
 }
 
+/** Nothing in it stands for something else. Most words are like that, and the parser would go through each once more. */
+const PLAIN = /^[\w./:=,@%+-]+$/;
+
+/** What stands between the quotes around all of a word, where nothing else is in it. */
+function quotedWhole(text: string): string | undefined {
+  const first = text.charAt(0);
+  if ((first !== "'" && first !== '"') || text.indexOf(first, 1) !== text.length - 1 || text.length < 2)
+    return undefined;
+  const inside = text.slice(1, -1);
+  return first === '"' && /[$`\\]/.test(inside) ? undefined : inside;
+}
+
 /** The source of one word, parsed again after its braces were expanded. */
 function parseWord(source: string): SourceWord | undefined {
   const command = parse(`: ${source}`).commands[0]?.command;
@@ -221,6 +316,8 @@ function parseWord(source: string): SourceWord | undefined {
 }
 
 export function expandWord(word: SourceWord, shell: Shell): Word[] {
+  const plain = PLAIN.test(word.text) ? word.text : quotedWhole(word.text);
+  if (plain !== undefined && plain.length <= TEXT_CHARS_MAX) return [literal(plain)];
   const braces = word.parts?.some((part) => part.type === 'BraceExpansion') === true;
   const sources = braces ? expandBraces(word.text) : undefined;
   if (sources === undefined) return expandOne(word, shell);

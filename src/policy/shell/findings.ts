@@ -27,23 +27,27 @@ const UNKNOWN_MAX = 20;
 /** Terminals, sockets, streams. */
 const NO_FILE = /^(?:\/dev\/(?!shm\/)|\/proc\/self\/fd\/)/;
 /** Programs that take `host:path` for a place on another machine. */
-const REMOTE = /^(?:rsync|scp)$/;
+const REMOTE = new Set(['rsync', 'scp']);
 
 /** Gathers what the commands of one line write, each place once. */
 export class Findings {
   readonly #writes = new Map<string, Write>();
   readonly #unknown: Set<string>;
-  readonly #everywhere = new Set<string>();
+  #everywhere: Set<string> | undefined;
 
   constructor(unknown: Iterable<string>) {
     this.#unknown = new Set(unknown);
   }
 
+  get writes(): readonly Write[] {
+    return [...this.#writes.values()];
+  }
+
   get touched(): Touched {
     return {
-      writes: [...this.#writes.values()],
+      writes: this.writes,
       unknown: [...this.#unknown].slice(0, UNKNOWN_MAX),
-      everywhere: [...this.#everywhere],
+      everywhere: [...(this.#everywhere ?? [])],
     };
   }
 
@@ -60,6 +64,7 @@ export class Findings {
   }
 
   everywhere(command: string): void {
+    this.#everywhere ??= new Set();
     this.#everywhere.add(command);
   }
 
@@ -76,7 +81,7 @@ export class Findings {
       this.#unknown.add(`${word.text} in the folder of ${place.unknown}`);
       return;
     }
-    if (NO_FILE.test(place.text) || (REMOTE.test(command.name) && /^[^/]*:/.test(word.text))) return;
+    if (NO_FILE.test(place.text) || (REMOTE.has(command.name) && /^[^/]*:/.test(word.text))) return;
     if (!place.glob || !/[*?]/.test(place.text)) {
       this.#put({ path: place.text, how });
       return;

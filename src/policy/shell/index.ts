@@ -1,6 +1,8 @@
-import { Findings, type Touched, type Writer } from './findings.ts';
+import type { SimpleCommand } from './command.ts';
+import { Findings, type Touched, type Write, type Writer } from './findings.ts';
 import type { Place } from './parameters.ts';
 import { readCommands } from './read.ts';
+import type { Reading } from './reading.ts';
 import { fileWriters } from './writers/files.ts';
 import { git } from './writers/git.ts';
 import { outputWriters } from './writers/outputs.ts';
@@ -9,15 +11,26 @@ import { textWriters } from './writers/text.ts';
 import { toolWriters } from './writers/tools.ts';
 
 export type { Touched, Write } from './findings.ts';
+export type { Place } from './parameters.ts';
+export { readCommands } from './read.ts';
+export type { Reading } from './reading.ts';
 
 const TABLES = [fileWriters, textWriters, { git }, toolWriters, packageWriters, outputWriters];
 
-function writersOf(name: string): Writer[] {
-  const bare = name.replace(/^python[\d.]*$/, 'python');
-  return TABLES.flatMap((table: Readonly<Record<string, Writer>>) => {
-    const writer = Object.hasOwn(table, bare) ? table[bare] : undefined;
-    return writer === undefined ? [] : [writer];
-  });
+const BY_NAME: ReadonlyMap<string, readonly Writer[]> = (() => {
+  const found = new Map<string, Writer[]>();
+  for (const table of TABLES as readonly Readonly<Record<string, Writer>>[])
+    for (const [name, writer] of Object.entries(table)) found.set(name, [...(found.get(name) ?? []), writer]);
+  return found;
+})();
+
+function writersOf(name: string): readonly Writer[] {
+  return BY_NAME.get(name.startsWith('python') ? name.replace(/^python[\d.]*$/, 'python') : name) ?? [];
+}
+
+/** Could it write a file at all, as far as is known here? */
+function mayWrite({ name, outputs }: SimpleCommand): boolean {
+  return outputs.length > 0 || writersOf(name).length > 0;
 }
 
 /**
@@ -25,11 +38,26 @@ function writersOf(name: string): Writer[] {
  * known here, or a script in a file, writes nothing as far as this can tell.
  */
 export function filesWritten(command: string | readonly string[], place: Place): Touched {
-  const { commands, unknown } = readCommands(command, place);
+  return filesWrittenIn(readCommands(command, place));
+}
+
+/** The same for a command line that was read before: guardrails and locks look at one reading. */
+export function filesWrittenIn({ commands, unknown }: Reading): Touched {
   const found = new Findings(unknown);
-  for (const each of commands) {
-    found.file({ ...each, name: '' }, ...each.outputs);
-    for (const write of writersOf(each.name)) write(each, found);
-  }
+  // Files over there are nobody's here.
+  for (const each of commands) if (each.elsewhere !== true) noteWrites(each, found);
   return found.touched;
+}
+
+/** The files that one command writes, wherever it runs. */
+export function writesOf(command: SimpleCommand): readonly Write[] {
+  if (!mayWrite(command)) return [];
+  const found = new Findings([]);
+  noteWrites(command, found);
+  return found.writes;
+}
+
+function noteWrites(command: SimpleCommand, found: Findings): void {
+  if (command.outputs.length > 0) found.file({ ...command, name: '' }, ...command.outputs);
+  for (const write of writersOf(command.name)) write(command, found);
 }

@@ -8,6 +8,18 @@ const CODE_OPTIONS: Readonly<Record<string, string>> = {
   ruby: '-e',
   perl: '-e -E -ne -pe',
   php: '-r',
+  bun: '-e --eval -p --print',
+  lua: '-e',
+  luajit: '-e',
+  rscript: '-e',
+  julia: '-e --eval -E',
+  osascript: '-e',
+  tclsh: '-c',
+  tsx: '-e --eval -p --print',
+  'ts-node': '-e --eval -p --print',
+  zx: '-e --eval',
+  elixir: '-e --eval',
+  groovy: '-e',
 };
 
 const TAKES: Readonly<Record<string, string>> = {
@@ -17,21 +29,41 @@ const TAKES: Readonly<Record<string, string>> = {
   ruby: '-e -r -I -C',
   perl: '-e -E -I -M',
   php: '-r -d',
+  bun: '-e --eval -p --print -r --preload',
+  lua: '-e -l',
+  luajit: '-e -l',
+  rscript: '-e',
+  julia: '-e --eval -E',
+  osascript: '-e -l',
+  tclsh: '-c',
+  tsx: '-e --eval -p --print',
+  'ts-node': '-e --eval -p --print -O -P',
+  zx: '-e --eval',
+  elixir: '-e --eval -r -S',
+  groovy: '-e -cp',
 };
 
 /** Is this a program of another language that may carry its code in its arguments? */
 function languageOf(name: string): string | undefined {
-  const bare = baseName(name).replace(/^python[\d.]*$/, 'python');
+  const bare = baseName(name)
+    .toLowerCase()
+    .replace(/^(?:python|pypy)[\d.]*$/, 'python');
   return Object.hasOwn(CODE_OPTIONS, bare) ? bare : undefined;
+}
+
+function denoCode(args: readonly Word[], input: Lines | undefined): Word | undefined {
+  if (args[0]?.text === 'eval') return args.slice(1).find(({ text }) => !text.startsWith('-'));
+  const text = args[0]?.text === 'run' && args.at(-1)?.text === '-' ? textOf(input) : undefined;
+  return text === undefined ? undefined : literal(text);
 }
 
 /** The code an interpreter would run, when the command line holds it: `-c '…'`, or a here-document. */
 export function codeOf(name: string, args: readonly Word[], input: Lines | undefined): Word | undefined {
   const language = languageOf(name);
-  if (language === undefined) return name === 'deno' && args[0]?.text === 'eval' ? args[1] : undefined;
+  if (language === undefined) return name === 'deno' ? denoCode(args, input) : undefined;
   const options = parseOptions(args, {
     takes: TAKES[language] ?? '',
-    attaches: language === 'perl' ? 'i0lF' : language === 'ruby' ? 'i0F' : '',
+    attaches: language === 'perl' || language === 'ruby' ? 'iF' : '',
   });
   const given = options.values(...(CODE_OPTIONS[language] ?? '').split(' '));
   if (given.length > 0) {
@@ -39,6 +71,10 @@ export function codeOf(name: string, args: readonly Word[], input: Lines | undef
     return unknown ?? literal(given.map(({ text }) => text).join('\n'));
   }
   const file = options.operands[0];
+  // What a substitution, or a file that was written just before, holds.
+  const seen = textOf(file?.stream?.lines);
+  if (seen !== undefined) return literal(seen);
+  if (file?.stream !== undefined) return file;
   if (file !== undefined && file.text !== '-') return undefined;
   const text = textOf(input);
   return text === undefined ? undefined : literal(text);

@@ -19,15 +19,40 @@ export interface OptionSpec {
   readonly attaches?: string;
 }
 
+const SETS = new Map<string, ReadonlySet<string>>();
+
+/** The names in a text. The texts stand in the source, so there are only so many, and each command asks for some. */
+export function namesIn(text: string): ReadonlySet<string> {
+  let found = SETS.get(text);
+  if (found === undefined) {
+    found = new Set(text.split(' ').filter(Boolean));
+    SETS.set(text, found);
+  }
+  return found;
+}
+
+/** A dash and something behind it, on the same line. */
+function isOption(text: string): boolean {
+  return text.startsWith('-') && text.length > 1 && !LINE_BREAK.test(text.charAt(1));
+}
+
+const LINE_BREAK = /[\n\r\u2028\u2029]/;
+
 interface Sorted {
-  readonly found: Map<string, Word[]>;
+  /** Many commands have no option at all. */
+  found: Map<string, Word[]> | undefined;
   readonly operands: Word[];
 }
 
-function note({ found }: Sorted, name: string, value?: Word): void {
-  const values = found.get(name) ?? [];
+function valuesOf({ found }: Sorted, names: readonly string[]): Word[] {
+  return found === undefined ? [] : names.flatMap((name) => found.get(name) ?? []);
+}
+
+function note(sorted: Sorted, name: string, value?: Word): void {
+  sorted.found ??= new Map();
+  const values = sorted.found.get(name) ?? [];
   if (value !== undefined) values.push(value);
-  found.set(name, values);
+  sorted.found.set(name, values);
 }
 
 /** `-rf`, `-ofile`, `-i.bak`: letter by letter; answers whether the next word belongs to the last one. */
@@ -51,8 +76,8 @@ function readCluster(
 }
 
 export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Options {
-  const takes = new Set(spec.takes?.split(' '));
-  const sorted: Sorted = { found: new Map(), operands: [] };
+  const takes = namesIn(spec.takes ?? '');
+  const sorted: Sorted = { found: undefined, operands: [] };
   let afterDashes: readonly Word[] | undefined;
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index] as Word;
@@ -61,7 +86,7 @@ export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Opti
       afterDashes = args.slice(index + 1);
       break;
     }
-    if (arg.unknown !== undefined || !/^-./.test(text)) sorted.operands.push(arg);
+    if (arg.unknown !== undefined || !isOption(text)) sorted.operands.push(arg);
     else if (text.startsWith('--') || spec.oneDash === true) {
       const equals = text.indexOf('=');
       if (equals > 0)
@@ -82,21 +107,21 @@ export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Opti
     }
   }
   return {
-    has: (...names) => names.some((name) => sorted.found.has(name)),
-    values: (...names) => names.flatMap((name) => sorted.found.get(name) ?? []),
-    operands: [...sorted.operands, ...(afterDashes ?? [])],
+    has: (...names) => names.some((name) => sorted.found?.has(name)),
+    values: (...names) => valuesOf(sorted, names),
+    operands: afterDashes === undefined ? sorted.operands : [...sorted.operands, ...afterDashes],
     afterDashes,
   };
 }
 
 /** Where a wrapper's own options end and the command it runs begins. */
 export function afterOptions(words: readonly Word[], from: number, takes = ''): number {
-  const taking = new Set(takes.split(' '));
+  const taking = namesIn(takes);
   let at = from;
   for (; at < words.length; at += 1) {
     const { text, unknown } = words[at] as Word;
     if (text === '--') return at + 1;
-    if (unknown !== undefined || !/^-./.test(text)) return at;
+    if (unknown !== undefined || !isOption(text)) return at;
     if (taking.has(text)) at += 1;
   }
   return at;

@@ -1,5 +1,5 @@
 import type { ParameterOperation } from 'unbash';
-import { isAbsolute, literal, mapWord, unknownWord, type Word, within } from './word.ts';
+import { isAbsolute, literal, mapWord, unknownPart, type Word, within } from './word.ts';
 import type { World } from './world.ts';
 
 /** What is known of the machine a command line would run on; the analysis itself looks at nothing. */
@@ -8,6 +8,8 @@ export interface Place {
   readonly home?: string | undefined;
   /** The top of the work tree, for `$(git rev-parse --show-toplevel)`. */
   readonly root?: string | undefined;
+  /** The branch that is checked out, for a push that does not say what it pushes. Asked only then. */
+  readonly branch?: (() => string | undefined) | undefined;
 }
 
 /** Numbers: without a slash whatever they are, so that a star says all about the name they stand in. */
@@ -34,6 +36,7 @@ export function variable(name: string, place: Place, world: World): readonly Wor
   if (name === 'OLDPWD') return world.folders_before.slice(0, 1);
   // Wherever it really is: a place for temporary files, and not in the repository.
   if (name === 'TMPDIR') return [literal('/tmp')];
+  if (name === 'IFS') return [literal(' \t\n')];
   return NUMBERS.test(name) ? [ANY_NAME] : undefined;
 }
 
@@ -65,6 +68,15 @@ function replaced(text: string, operator: string, pattern: string, by: string): 
   return at === -1 ? text : text.slice(0, at) + by + text.slice(at + pattern.length);
 }
 
+/** `${x:2:3}`, where both are numbers; a negative length counts from the end. */
+function sliced(text: string, offset: string, length: string | undefined): string | undefined {
+  const [from, count] = [Number(offset.trim()), length === undefined ? undefined : Number(length.trim())];
+  if (!Number.isInteger(from) || (count !== undefined && !Number.isInteger(count))) return undefined;
+  const start = from < 0 ? Math.max(text.length + from, 0) : from;
+  if (count === undefined) return text.slice(start);
+  return text.slice(start, count < 0 ? count : start + count);
+}
+
 /** `${x%.ts}` and its like, on a value that is known. */
 export function operate(
   word: Word,
@@ -80,8 +92,10 @@ export function operate(
     if (operation.operator === ',,') text = word.text.toLowerCase();
     if (operation.operator === '^^') text = word.text.toUpperCase();
   }
+  if (operation.type === 'Slice' && !word.glob)
+    text = sliced(word.text, operation.offset.value, operation.length?.value);
   const result = text;
   return result === undefined
-    ? unknownWord(source)
+    ? unknownPart(source)
     : { ...mapWord(word, () => result), glob: /[*?]/.test(result) && word.glob };
 }

@@ -1,7 +1,16 @@
-import type { Assignment, Redirection, SyntaxNode } from 'unbash';
+import type { Assignment, Command, Redirection, SyntaxNode } from 'unbash';
+import type { Output } from './command.ts';
 import { expandText, expandValue, expandWord, type Shell } from './expand.ts';
-import { isKnown, type Lines, literal, unknownWord, type Word } from './word.ts';
+import { isKnown, type Lines, literal, mapWord, type Printer, unknownWord, type Word } from './word.ts';
 import { assign, type World } from './world.ts';
+
+const NO_ASSIGNMENTS: readonly Assignment[] = [];
+
+/** What stands before a command: `a=1 b=2 make`. */
+export function assignmentsOf({ prefix }: Command): readonly Assignment[] {
+  if (prefix.length === 0) return NO_ASSIGNMENTS;
+  return prefix.filter((part): part is Assignment => part.type === 'Assignment');
+}
 
 /** The world after `a=1 b=$a`: each sees those before it. */
 export function assigned(
@@ -18,11 +27,36 @@ export function assigned(
       : [expandValue(value, shell)];
     const old = now.variables.get(name) ?? [];
     let result: readonly Word[] = words;
-    if (index !== undefined) result = [unknownWord(`$${name}`)];
-    else if (append === true) result = list ? [...old, ...words] : [joined(old[0] ?? literal(''), words[0])];
+    if (index !== undefined) {
+      // Under a name of its own: `m[a]=x` and `${m[a]}`.
+      now = assign(now, [[`${name}[${index.value}]`, words]]);
+      result = old.length > 0 ? old : [unknownWord(`$${name}`)];
+    } else if (list && words.some(({ text }) => KEYED.test(text))) {
+      now = assign(
+        now,
+        words.flatMap((word) => keyed(name, word)),
+      );
+      result = words.map((word) => mapWord(word, (text) => KEYED.exec(text)?.[2] ?? text));
+    } else if (append === true)
+      result = list ? [...old, ...words] : [joined(old[0] ?? literal(''), words[0])];
     now = assign(now, [[name, result]]);
   }
   return now;
+}
+
+const KEYED = /^\[([^\]]+)\]=(.*)$/s;
+
+/** One element of `m=([a]=x)`. */
+function keyed(name: string, word: Word): [string, readonly Word[]][] {
+  const [, key = '', value = ''] = KEYED.exec(word.text) ?? [];
+  return key === '' ? [] : [[`${name}[${key}]`, [literal(value)]]];
+}
+
+/** `alias x=…`: the shell's grammar takes it for an assignment. */
+export function aliasWord({ name, value }: Assignment, shell: Shell): Word {
+  const given = value.type === 'Word' ? expandValue(value, shell) : unknownWord(name);
+  const text = isKnown(given) ? given.text : given.source;
+  return text === undefined ? given : literal(`${name}=${text}`);
 }
 
 function joined(start: Word, end: Word | undefined): Word {
@@ -30,36 +64,58 @@ function joined(start: Word, end: Word | undefined): Word {
   return isKnown(end) ? { text: start.text + end.text, glob: start.glob || end.glob } : end;
 }
 
+export interface Redirections {
+  readonly outputs: readonly Output[];
+  readonly input: Lines | undefined;
+  /** The files it reads. */
+  readonly reads: readonly Word[];
+  /** Whose output it reads instead of what is piped to it; undefined: no other. */
+  readonly from: readonly Printer[] | undefined;
+}
+
+const NO_WORDS: readonly Word[] = [];
+
 /** The files a command's output goes to, and what it reads in place of `input`. */
 export function redirected(
   redirects: readonly Redirection[],
   input: Lines | undefined,
   shell: Shell,
-): { readonly outputs: readonly Word[]; readonly input: Lines | undefined } {
-  const outputs: Word[] = [];
+): Redirections {
+  if (redirects.length === 0) return { outputs: NO_WORDS, input, reads: NO_WORDS, from: undefined };
+  const outputs: Output[] = [];
+  const files: Word[] = [];
   let reads = input;
+  let from: readonly Printer[] | undefined;
   for (const redirect of redirects) {
     if (redirect.type === 'HereDoc') {
       const { body, operator } = redirect;
       const text = body.parts === undefined ? body.text : expandText(body.parts, shell);
       reads = linesOf(operator === '<<-' ? text.replace(/^\t+/gm, '') : text);
+      from = [];
     } else if (redirect.target === undefined) continue;
     else if (redirect.type === 'HereString') {
       const value = expandValue(redirect.target, shell);
-      reads = isKnown(value) ? linesOf(value.text) : undefined;
+      // Where a part is unknown, a shell that reads the text meets the same unknown.
+      const text = isKnown(value) ? value.text : value.source;
+      reads = text === undefined ? undefined : linesOf(text);
+      from = value.from ?? [];
     } else if (redirect.operator === '<') {
-      expandWord(redirect.target, shell);
-      reads = undefined;
+      const [file] = expandWord(redirect.target, shell);
+      const held = file === undefined ? undefined : (file.stream ?? shell.file(file));
+      if (file !== undefined) files.push(file);
+      reads = file?.text === '/dev/null' ? [] : held?.lines;
+      from = held?.from ?? [];
     } else {
       const words = expandWord(redirect.target, shell);
       const target = words.length === 1 ? words[0] : unknownWord(redirect.target.text);
       // `2>&1`, `<&3`, `>&-`
       const duplicates =
         redirect.operator === '<&' || (redirect.operator === '>&' && /^\d*-?$/.test(target?.text ?? ''));
-      if (target !== undefined && (!duplicates || !isKnown(target))) outputs.push(target);
+      if (target !== undefined && (!duplicates || !isKnown(target)))
+        outputs.push(redirect.operator.endsWith('>>') ? { ...target, append: true } : target);
     }
   }
-  return { outputs, input: reads };
+  return { outputs, input: reads, reads: files, from };
 }
 
 function linesOf(text: string): Lines {
@@ -72,9 +128,11 @@ export function nameOf(node: SyntaxNode): string | undefined {
   return node.type === 'Command' ? node.name?.value : undefined;
 }
 
+const ASKS = new Set('[ test grep command which type read diff cmp'.split(' '));
+
 /** What is asked in order to be answered no at times. */
 export function isCondition(node: SyntaxNode): boolean {
   if (node.type === 'TestCommand' || node.type === 'ArithmeticCommand') return true;
   if (node.type === 'Pipeline') return node.prefixes.length > 0 || node.commands.some(isCondition);
-  return /^(?:\[|test|grep|command|which|type|read|diff|cmp)$/.test(nameOf(node) ?? '');
+  return ASKS.has(nameOf(node) ?? '');
 }

@@ -1,4 +1,6 @@
 import type { SimpleCommand } from './command.ts';
+import { decodedBy } from './decoders.ts';
+import { escapesRead } from './escapes.ts';
 import { parseOptions } from './options.ts';
 import { ANY_NAME, type Place } from './parameters.ts';
 import {
@@ -14,21 +16,23 @@ import {
   within,
 } from './word.ts';
 
-const SILENT =
-  /^(?:|\[|test|true|false|:|cd|rm|rmdir|mkdir|mv|cp|touch|ln|chmod|chown|set|shopt|export|unset|exit|return|sleep|kill|wait|trap)$/;
+const SILENT = new Set([
+  '',
+  ...'[ test true false : cd rm rmdir mkdir mv cp touch ln chmod chown set shopt export unset exit return'.split(
+    ' ',
+  ),
+  ...'sleep kill wait trap'.split(' '),
+]);
 /** They hand on some of the lines they read. */
-const FILTERS = /^(?:head|tail|sort|uniq|tee|tac|shuf|grep|egrep|rg)$/;
+const FILTERS = new Set('head tail sort uniq tee tac shuf grep egrep rg'.split(' '));
 /** Their answer is one name without a slash. */
-const NAMES = /^(?:date|whoami|hostname|uuidgen|nproc|id|uname|arch|wc)$/;
+const NAMES = new Set('date whoami hostname uuidgen nproc id uname arch wc'.split(' '));
 const LINES_MAX = 200;
 
 function linesOf(text: string): Word[] | undefined {
   const lines = text.replace(/\n+$/, '').split('\n');
   return lines.length > LINES_MAX ? undefined : lines.map(literal);
 }
-
-const escapesRead = (text: string): string =>
-  text.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\0', '\n');
 
 function echoed(args: readonly Word[]): Lines | undefined {
   const flags = args.findIndex(({ text }) => !/^-[neE]+$/.test(text));
@@ -40,11 +44,38 @@ function echoed(args: readonly Word[]): Lines | undefined {
   );
 }
 
-function printfed([format, ...args]: readonly Word[]): Lines | undefined {
+function printfed(words: readonly Word[]): Lines | undefined {
+  const [format, ...args] = words[0]?.text === '--' ? words.slice(1) : words;
+  if (format?.text === '-v') return [];
   if (!isKnown(format)) return undefined;
   if (!format.text.includes('%')) return linesOf(escapesRead(format.text));
-  if (!/^%[sq](?:\\n|\\0| )?$/.test(format.text)) return undefined;
-  return args.flatMap((word) => (word.glob || !isKnown(word) ? [word] : (linesOf(word.text) ?? [])));
+  // One name a line, which may be patterns, or only one of them known.
+  if (/^%[sq](?:\\n|\\0| )?$/.test(format.text) && args.some((word) => word.glob || !isKnown(word)))
+    return args.flatMap((word) => (word.glob || !isKnown(word) ? [word] : (linesOf(word.text) ?? [])));
+  const text = formatted(format.text, args);
+  return text === undefined ? undefined : linesOf(text);
+}
+
+/** The format again and again until all arguments are in. */
+function formatted(format: string, args: readonly Word[]): string | undefined {
+  if (args.some((word) => word.glob || !isKnown(word))) return undefined;
+  const waiting = args.map(({ text }) => text);
+  const pieces: string[] = [];
+  let known = true;
+  do {
+    const left = waiting.length;
+    const filled = format.replace(/%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g, (whole, kind?: string) => {
+      if (whole === '%%') return '%';
+      const value = waiting.shift() ?? '';
+      if (kind === 'b') return escapesRead(value).replaceAll('\\', '\\\\');
+      if (whole === '%c') return value.slice(0, 1);
+      if (!/^%[sqdi]$/.test(whole)) known = false;
+      return value.replaceAll('\\', '\\\\');
+    });
+    pieces.push(escapesRead(filled));
+    if (waiting.length === left) break;
+  } while (waiting.length > 0 && pieces.length < LINES_MAX);
+  return known ? pieces.join('') : undefined;
 }
 
 /** Everything below a folder, or what below it has a name; `.` adds nothing to a path. */
@@ -71,10 +102,24 @@ export function found(args: readonly Word[]): Word[] {
     if (text === '-name' && !negated) names.push(simpleName(value) ? value.text : '*');
   });
   // With an alternative that is no name, or a name that has to be a folder's, only the root is sure.
-  const loose = tests.some(({ text }) => /^-(?:iname|regex|iregex|path|ipath|wholename)$/.test(text));
+  const loose = tests.some(
+    ({ text }, index) =>
+      /^-(?:iname|regex|iregex|path|ipath|wholename)$/.test(text) &&
+      !/^(?:!|-not)$/.test(tests[index - 1]?.text ?? ''),
+  );
   const folders = tests.some(({ text }, index) => text === '-type' && tests[index + 1]?.text === 'd');
+  // `-name a -o -type f`: a way without a name takes everything, unless it only keeps out of a folder.
+  const ways = tests.reduce<string[][]>(
+    (list, { text }) => {
+      if (/^-or?$/.test(text)) list.push([]);
+      else list.at(-1)?.push(text);
+      return list;
+    },
+    [[]],
+  );
+  const nameless = ways.length > 1 && ways.some((way) => !way.includes('-name') && !way.includes('-prune'));
   const patterns =
-    names.length === 0 || loose
+    names.length === 0 || loose || nameless
       ? [shallow ? '*' : '**']
       : names.map((name) => (shallow ? name : `**/${name}`));
   return (roots.length === 0 ? [literal('.')] : roots).flatMap((root) =>
@@ -148,10 +193,24 @@ function temporary(args: readonly Word[]): Lines | undefined {
   return [template === undefined || options.has('-t') ? literal('/tmp/tmp.XXXXXXXXXX') : template];
 }
 
+/** `which node` prints a path that ends in that name. */
+function located(args: readonly Word[]): Lines | undefined {
+  const { operands } = parseOptions(args);
+  return operands.length > 0 && operands.every((word) => isKnown(word) && !word.glob) ? operands : undefined;
+}
+
+/** What is looked at of a command to say what it prints. */
+type Printing = Pick<SimpleCommand, 'name' | 'args' | 'input' | 'folder' | 'outputs'>;
+
+/** `printf -v x …` as if it printed. */
+export function printing(words: readonly Word[]): Printing {
+  return { name: 'printf', args: words.slice(3), input: undefined, folder: literal(''), outputs: [] };
+}
+
 /** What a command prints, as far as its command line says; undefined: something. */
-export function printedBy(command: SimpleCommand, place: Place): Lines | undefined {
+export function printedBy(command: Printing, place: Place): Lines | undefined {
   const { name, args, input, folder } = command;
-  if (command.outputs.length > 0 || SILENT.test(name)) return [];
+  if (command.outputs.length > 0 || SILENT.has(name)) return [];
   if (name === 'echo') return echoed(args);
   if (name === 'printf') return printfed(args);
   if (name === 'cat') return args.every(({ text }) => text === '-') ? input : undefined;
@@ -164,13 +223,24 @@ export function printedBy(command: SimpleCommand, place: Place): Lines | undefin
   if (name === 'pwd')
     return [folder.text === '' && isKnown(folder) ? literal(place.cwd) : within(literal(place.cwd), folder)];
   if (name === 'basename' || name === 'dirname') return pathPart(name, args);
-  if (NAMES.test(name)) return args.some(({ text }) => /^\+.*\//.test(text)) ? undefined : [ANY_NAME];
-  if (/^(?:e?grep|rg)$/.test(name)) {
+  if (NAMES.has(name)) return args.some(({ text }) => /^\+.*\//.test(text)) ? undefined : [ANY_NAME];
+  if (name === 'grep' || name === 'egrep' || name === 'rg') {
     const files = grepped(name, args);
     if (files !== undefined) return files;
   }
+  const text = decodedBy(name, args, input);
+  if (text !== undefined) return linesOf(text);
   if (name === 'tr') return textOf(args.slice(0, 1)) === '\\n' ? input : undefined;
-  return FILTERS.test(name) ? input : undefined;
+  if (name === 'which' || name === 'type' || name === 'command') return located(args);
+  return FILTERS.has(name) ? input : undefined;
+}
+
+/** Something is printed, and nobody can say what. */
+export const UNSEEN: Word = unknownWord('what is printed');
+
+/** Where nothing of what is printed is known, there is nothing to look at. */
+export function seenIn(printed: readonly Word[] | undefined): readonly Word[] | undefined {
+  return printed?.includes(UNSEEN) === true && printed.every((word) => word === UNSEEN) ? undefined : printed;
 }
 
 /** One word for what a shell, or xargs, would read from there. */

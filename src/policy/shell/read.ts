@@ -2,48 +2,42 @@ import {
   type Assignment,
   type Command,
   type For,
-  forEachChild,
   type ParsedScript,
   parse,
   type Redirected,
   type Statement,
   type SyntaxNode,
-  type While,
 } from 'unbash';
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
-import type { SimpleCommand } from './command.ts';
+import { GROUP, type Output, type SimpleCommand } from './command.ts';
+import { andOr, branches, live, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
-import { ANY_NAME, type Place } from './parameters.ts';
-import { assigned, isCondition, nameOf, redirected } from './parts.ts';
-import { printedBy } from './prints.ts';
+import { WrittenFiles } from './files.ts';
+import { gitHelpers } from './git-names.ts';
+import { Names } from './names.ts';
+import { countersIn, startsItselfTwice, substitutionsIn } from './nodes.ts';
+import type { Place } from './parameters.ts';
+import { aliasWord, assigned, assignmentsOf, redirected } from './parts.ts';
+import { printedBy, seenIn, UNSEEN } from './prints.ts';
+import { programFirst, programWord } from './program-name.ts';
+import type { Flow, Opaque, Reading } from './reading.ts';
 import { argumentWords, unwrap } from './unwrap.ts';
-import { baseName, isKnown, type Lines, unknownWord, type Word, within } from './word.ts';
-import { assign, distinct, revive, START, type World } from './world.ts';
-
-/** The programs that a command line would run. */
-export interface Reading {
-  readonly commands: readonly SimpleCommand[];
-  /** What only the running shell will know, in words. */
-  readonly unknown: readonly string[];
-}
+import { baseName, literal, unknownWord, type Word, within } from './word.ts';
+import { assign, distinct, inEach, revive, START, type World, type Worlds } from './world.ts';
+import type { Inner } from './wrap.ts';
 
 const COMMANDS_MAX = 1000;
-const ROUNDS_MAX = 64;
+const OPAQUE_MAX = 50;
+const TOO_MUCH = 'more commands, or deeper inside each other, than are looked at';
 const CHARS_MAX = 256 * 1024;
+const INNER_CHARS_MAX = 32 * 1024;
+/** A function inside itself: a fourth round shows nothing new. */
+const RECURSION_MAX = 3;
 /** Braces that nobody closes cost the parser the square of their number: 20,000 of them two seconds. */
 const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 /** The other wrappers start a process of its own, whose folder and variables end with it. */
 const IN_THIS_SHELL = /^(?:eval|builtin|command)$/;
-
-/** What flows through a command: the lines it reads and those it prints; undefined where unknown, or of no interest. */
-interface Flow {
-  readonly input: Lines | undefined;
-  printed: Word[] | undefined;
-  readonly through: readonly string[];
-}
-
-type Worlds = readonly World[];
 
 /**
  * Goes through a script as a shell would, without running anything: both ways at a branch, every round of a loop whose words
@@ -54,59 +48,115 @@ class Reader {
   readonly unknown = new Set<string>();
   readonly #place: Place;
   readonly #functions = new Map<string, SyntaxNode>();
+  readonly #names = new Names();
+  readonly #files: WrittenFiles;
+  readonly #opaque: Opaque[] = [];
+  readonly #walk: Walk = {
+    node: (node, worlds, flow) => this.#node(node, worlds, flow),
+    unknown: (what) => this.unknown.add(what),
+  };
+  #lastShell: Shell | undefined;
+  readonly #shellIn = (world: World): Shell => this.#shell(world);
+  /** Of all scripts inside each other: what doubles itself through eval ends here. */
+  #chars = 0;
   readonly #budget = new Budget();
 
   constructor(place: Place) {
     this.#place = place;
+    this.#files = new WrittenFiles(place);
   }
 
   reading(): Reading {
-    const left = this.#budget.exceeded
-      ? ['more commands, or deeper inside each other, than are looked at']
-      : [];
-    return { commands: this.commands, unknown: [...this.unknown, ...left] };
+    const { exceeded } = this.#budget;
+    const left = exceeded ? [TOO_MUCH] : [];
+    for (const source of left) this.opaque('limit', source);
+    return {
+      commands: this.commands,
+      unknown: [...new Set([...this.unknown, ...left])],
+      opaque: this.#opaque,
+    };
+  }
+
+  opaque(kind: Opaque['kind'], source: string, from: Opaque['from'] = []): void {
+    if (this.#opaque.length < OPAQUE_MAX || kind === 'limit') this.#opaque.push({ kind, source, from });
   }
 
   script(text: string, worlds: Worlds, flow: Flow): Worlds {
-    if (text.length > CHARS_MAX || OPEN_BRACES.test(text)) {
+    const inner = flow.through.length > 0;
+    if (inner) this.#chars += text.length;
+    if (text.length > CHARS_MAX || this.#chars > INNER_CHARS_MAX || OPEN_BRACES.test(text)) {
       this.unknown.add('a script too long, or too deep, to be looked at');
+      this.opaque('limit', 'a script too long, or too deep, to be looked at');
       return worlds;
     }
     return this.#parsed(parse(text), worlds, flow);
   }
 
   /** A command as its words, all of the shell's work done. */
-  words(words: readonly Word[], world: World, flow: Flow, outputs: readonly Word[] = []): Worlds {
-    const [first] = words;
-    if (!isKnown(first)) {
-      if (first !== undefined) this.unknown.add(`${first.unknown} as a command`);
-      this.#emit(words, world, flow, outputs);
+  words(given: readonly Word[], world: World, flow: Flow, outputs: readonly Output[] = []): Worlds {
+    const called = given[0]?.glued === undefined ? given[0] : literal(given[0].glued);
+    const first = called === undefined ? undefined : programWord(called);
+    if (called === undefined || first === undefined) {
+      if (called !== undefined) {
+        this.unknown.add(`${called.unknown} as a command`);
+        this.opaque('command', called.source ?? called.unknown ?? '', called.from);
+      }
+      this.#emit(given, world, flow, outputs);
       return [world];
     }
+    const words = this.#files.seen(programFirst(first, given), world.folder);
     const changed = builtin(words, world, flow.input, this.#place);
-    const body = this.#functions.get(first.text);
+    const body = this.#functionCalled(first.text, flow);
     if (changed !== undefined || body !== undefined) {
-      if (outputs.length > 0) this.#emit([], world, flow, outputs);
+      if (outputs.length > 0) this.#emit([literal(GROUP)], world, flow, outputs);
       if (changed !== undefined) return [changed];
     }
     return this.#budget.deeper([world], () =>
       body === undefined
         ? this.#program(words, world, flow, outputs)
-        : this.#called(body, words, world, flow),
+        : this.#called(body, words, world, { ...flow, through: [...flow.through, first.text] }, flow),
     );
   }
 
-  #program(words: readonly Word[], world: World, flow: Flow, outputs: readonly Word[]): Worlds {
-    const wrapped = unwrap(words, flow.input);
+  #functionCalled(name: string, { through }: Flow): SyntaxNode | undefined {
+    const body = this.#functions.get(name);
+    if (body === undefined || through.filter((each) => each === name).length < RECURSION_MAX) return body;
+    this.unknown.add(TOO_MUCH);
+    return undefined;
+  }
+
+  #program(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): Worlds {
+    const name = baseName(words[0]?.text ?? '');
+    // An alias to itself is the program: `alias rm='rm -i'`.
+    const meaning = flow.through.includes(name) ? undefined : this.#names.meaning(words, world);
+    const wrapped = meaning === undefined ? unwrap(words, flow.input) : { runs: [meaning] };
+    const also = this.#names.learn(words);
+    if (name === 'git' && meaning === undefined) also.push(...gitHelpers(words, world));
     const sent = outputs.length > 0;
     if (wrapped === undefined || wrapped.itself === true || sent) this.#emit(words, world, flow, outputs);
-    const name = baseName(words[0]?.text ?? '');
     let after: Worlds = [world];
-    for (const run of wrapped?.runs ?? []) {
+    if (wrapped !== undefined && wrapped.runs.length > 0) {
+      const own: Flow = { ...flow, elsewhere: flow.elsewhere === true || wrapped.elsewhere === true };
+      after = this.#inner(wrapped.runs, name, world, own, sent);
+      flow.printed = own.printed;
+    }
+    if (also.length > 0) this.#inner(also, name, world, { ...flow, printed: undefined }, sent);
+    return after;
+  }
+
+  /** What a wrapper runs. */
+  #inner(runs: readonly Inner[], name: string, world: World, flow: Flow, sent: boolean): Worlds {
+    let after: Worlds = [world];
+    for (const run of runs) {
       const through = [...flow.through, name];
       const inner: Flow = { ...flow, printed: sent ? [] : flow.printed, through };
       if ('unknown' in run) {
         this.unknown.add(run.unknown);
+        this.opaque(
+          run.reads === true ? 'input' : 'script',
+          run.unknown,
+          run.from ?? (run.reads === true ? flow.from : []),
+        );
         inner.printed = undefined;
       } else if ('words' in run) {
         const folder = run.folder === undefined ? world.folder : within(world.folder, run.folder);
@@ -123,20 +173,33 @@ class Reader {
     return after;
   }
 
-  #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Word[]): void {
-    const { input, through } = flow;
-    const name = baseName(words[0]?.text ?? '');
-    const command = { name, args: words.slice(1), outputs, input, folder: world.folder, through };
+  #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): void {
+    const { input, from, reads = [], through, elsewhere = false } = flow;
+    const program = words[0]?.text ?? '';
+    const command: SimpleCommand = {
+      name: baseName(program),
+      program,
+      args: words.slice(1),
+      outputs,
+      input,
+      reads,
+      from,
+      folder: world.folder,
+      through,
+      elsewhere,
+      variables: world.variables,
+    };
     this.commands.push(command);
+    this.#files.note(command);
     if (this.commands.length === COMMANDS_MAX) this.#budget.end();
     // Worked out only where somebody reads it.
     if (flow.printed === undefined) return;
-    const lines = printedBy(command, this.#place);
-    flow.printed = lines === undefined ? undefined : flow.printed.concat(lines);
+    flow.printed = flow.printed.concat(printedBy(command, this.#place) ?? [UNSEEN]);
   }
 
-  #called(body: SyntaxNode, words: readonly Word[], world: World, flow: Flow): Worlds {
-    const after = this.#node(body, [{ ...world, parameters: words.slice(1) }], flow);
+  #called(body: SyntaxNode, words: readonly Word[], world: World, own: Flow, flow: Flow): Worlds {
+    const after = this.#node(body, [{ ...world, parameters: words.slice(1) }], own);
+    flow.printed = own.printed;
     const { parameters } = world;
     return revive(
       after.map((each) => ({ ...each, parameters })),
@@ -145,31 +208,27 @@ class Reader {
   }
 
   #parsed(script: ParsedScript, worlds: Worlds, flow: Flow): Worlds {
-    for (const { message } of script.errors ?? []) this.unknown.add(`what the parser says: ${message}`);
+    for (const { message } of script.errors ?? []) {
+      this.unknown.add(`what the parser says: ${message}`);
+      this.opaque('unreadable', message);
+    }
     return this.#budget.deeper(worlds, () => this.#statements(script.commands, worlds, flow));
   }
 
   #statements(statements: readonly Statement[], worlds: Worlds, flow: Flow): Worlds {
     let now = worlds;
     for (const { command, background } of statements) {
-      const after = this.#live(now, (live) => this.#node(command, live, flow));
+      const after = live(now, (those) => this.#node(command, those, flow));
       now = background === true ? now : after;
     }
     return now;
-  }
-
-  /** Runs on for those that have not met an `exit`. */
-  #live(worlds: Worlds, run: (live: Worlds) => Worlds): Worlds {
-    const live = worlds.filter(({ ended }) => ended === undefined);
-    if (live.length === 0) return worlds;
-    return distinct([...run(live), ...worlds.filter(({ ended }) => ended !== undefined)]);
   }
 
   #node(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
     if (!this.#budget.step()) return worlds;
     switch (node.type) {
       case 'Command':
-        return distinct(worlds.flatMap((world) => this.#command(node, world, flow)));
+        return inEach(worlds, (world) => this.#command(node, world, flow));
       case 'Statement':
         return this.#statements([node], worlds, flow);
       case 'CompoundList':
@@ -183,29 +242,35 @@ class Reader {
       case 'Pipeline':
         return this.#pipeline(node.commands, worlds, flow);
       case 'AndOr':
-        return this.#andOr(node.commands, node.operators, worlds, flow);
+        return andOr(node, worlds, flow, this.#walk);
       case 'Redirected':
-        return distinct(worlds.flatMap((world) => this.#redirected(node, world, flow)));
+        return inEach(worlds, (world) => this.#redirected(node, world, flow));
       case 'Function':
         this.#functions.set(node.name.value, node.body);
+        if (startsItselfTwice(node.body, node.name.value)) this.opaque('bomb', node.name.value);
         return worlds;
       case 'If':
       case 'Case':
-        return this.#branches(node, worlds, flow);
+        return branches(node, worlds, flow, this.#walk);
       case 'While':
-        return this.#while(node, worlds, flow);
+        return whileLoop(node, worlds, flow, this.#walk);
       case 'For':
       case 'Select':
-        return distinct(worlds.flatMap((world) => this.#for(node as For, world, flow)));
+        return inEach(worlds, (world) => this.#for(node as For, world, flow));
       default:
         return this.#other(node, worlds, flow);
     }
   }
 
   #redirected(node: Redirected, world: World, flow: Flow): Worlds {
-    const { input, outputs } = redirected(node.redirects, flow.input, this.#shell(world));
-    if (outputs.length > 0) this.#emit([], world, flow, outputs);
-    const own: Flow = { ...flow, input, printed: outputs.length > 0 ? [] : flow.printed };
+    const {
+      input,
+      outputs,
+      reads,
+      from = flow.from,
+    } = redirected(node.redirects, flow.input, this.#shell(world));
+    if (outputs.length > 0) this.#emit([literal(GROUP)], world, flow, outputs);
+    const own: Flow = { ...flow, input, from, reads, printed: outputs.length > 0 ? [] : flow.printed };
     const after = this.#node(node.command, [world], own);
     if (outputs.length === 0) flow.printed = own.printed;
     return after;
@@ -213,16 +278,8 @@ class Reader {
 
   /** Arithmetic and tests: nothing but the substitutions in them, and counters that nobody can follow. */
   #other(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
-    const counters = new Map<string, readonly Word[]>();
-    const look = (child: SyntaxNode): void => {
-      if (child.type === 'CompoundList') return;
-      if (child.type === 'ArithmeticWord' && /^[A-Za-z_]\w*$/.test(child.value)) {
-        counters.set(child.value, [ANY_NAME]);
-      }
-      forEachChild(child, look);
-    };
     for (const world of worlds) this.#visit(node, world);
-    forEachChild(node, look);
+    const counters = countersIn(node);
     const counted = counters.size === 0 ? worlds : worlds.map((world) => assign(world, counters));
     if (node.type !== 'ArithmeticFor') return counted;
     return revive(distinct([...counted, ...this.#node(node.body, counted, flow)]), 'loop');
@@ -231,75 +288,17 @@ class Reader {
   #pipeline(commands: readonly SyntaxNode[], worlds: Worlds, flow: Flow): Worlds {
     const [only] = commands;
     if (commands.length === 1 && only !== undefined) return this.#node(only, worlds, flow);
-    let input = flow.input;
+    let { input, from } = flow;
+    const start = this.commands.length;
     commands.forEach((command, index) => {
       const last = index === commands.length - 1;
-      const own: Flow = { ...flow, input, printed: last ? flow.printed : [] };
+      const own: Flow = { ...flow, input, from, printed: last ? flow.printed : [] };
       this.#node(command, worlds, own);
       if (last) flow.printed = own.printed;
-      input = own.printed;
+      input = seenIn(own.printed);
+      from = this.commands.slice(start);
     });
     return worlds;
-  }
-
-  /**
-   * `cd` is taken to succeed where something follows it with `&&`, and to have failed where something follows with `||`. After
-   * any other command both may be: only a condition is expected to fail.
-   */
-  #andOr(commands: readonly SyntaxNode[], operators: readonly string[], worlds: Worlds, flow: Flow): Worlds {
-    let before = worlds;
-    let now = worlds;
-    const skipped: World[] = [];
-    commands.forEach((command, index) => {
-      const previous = commands[index - 1];
-      if (operators[index - 1] === '||') {
-        const start = previous !== undefined && nameOf(previous) === 'cd' ? before : now;
-        before = now;
-        now = distinct([...now, ...this.#live(start, (live) => this.#node(command, live, flow))]);
-        now = now.some(({ ended }) => ended === undefined)
-          ? now.filter(({ ended }) => ended === undefined)
-          : now;
-        return;
-      }
-      if (previous !== undefined && isCondition(previous)) skipped.push(...now);
-      before = now;
-      now = this.#live(now, (live) => this.#node(command, live, flow));
-    });
-    return distinct([...now, ...skipped]);
-  }
-
-  #branches(node: Extract<SyntaxNode, { type: 'If' | 'Case' }>, worlds: Worlds, flow: Flow): Worlds {
-    const after: World[] = [];
-    let rest = worlds;
-    if (node.type === 'Case') {
-      for (const { body } of node.items) after.push(...this.#node(body, worlds, flow));
-      const always = node.items.some(({ pattern }) => pattern.some(({ value }) => value === '*'));
-      return distinct(always ? after : [...after, ...worlds]);
-    }
-    for (const { clause, then } of [node, ...node.elif]) {
-      rest = this.#node(clause, rest, flow);
-      after.push(...this.#live(rest, (live) => this.#node(then, live, flow)));
-    }
-    const others = node.else === undefined ? rest : this.#node(node.else, rest, flow);
-    return distinct([...after, ...others]);
-  }
-
-  #while(node: While, worlds: Worlds, flow: Flow): Worlds {
-    const [first] = node.clause.commands;
-    const reads =
-      node.clause.commands.length === 1 && first?.command.type === 'Command' ? first.command : undefined;
-    const lines = reads?.name?.value === 'read' && node.kind === 'while' ? flow.input : undefined;
-    if (lines !== undefined && lines.length > ROUNDS_MAX) this.unknown.add('a loop of many rounds');
-    let now = worlds;
-    // Of a loop that nobody can count, a second round: it sees what the first has changed.
-    for (const line of lines?.slice(0, ROUNDS_MAX) ?? [undefined, undefined]) {
-      const own: Flow = { ...flow, input: line === undefined ? flow.input : [line] };
-      const before = now;
-      now = this.#live(now, (live) => this.#node(node.body, this.#node(node.clause, live, own), own));
-      if (line === undefined && distinct([...before, ...now]).length === before.length) break;
-    }
-    if (lines === undefined) flow.printed = undefined;
-    return revive(distinct([...worlds, ...now]), 'loop');
   }
 
   #for(node: For, world: World, flow: Flow): Worlds {
@@ -310,25 +309,31 @@ class Reader {
     let now: Worlds = [world];
     for (const word of words.slice(0, ROUNDS_MAX)) {
       const set = now.map((each) => assign(each, [[node.name.value, [word]]]));
-      now = this.#live(set, (live) => this.#node(node.body, live, flow));
+      now = live(set, (those) => this.#node(node.body, those, flow));
       now = now.map((each) => (each.ended === 'loop' ? { ...each, ended: undefined } : each));
     }
     return distinct(now);
   }
 
   #command(command: Command, world: World, flow: Flow): Worlds {
-    const shellIn = (now: World): Shell => this.#shell(now);
-    const shell = shellIn(world);
-    const { outputs, input } = redirected(command.redirects, flow.input, shell);
-    const assignments = command.prefix.filter((part): part is Assignment => part.type === 'Assignment');
-    const prefixed = assigned(assignments, world, shellIn);
+    const shellIn = this.#shellIn;
+    const shell = this.#shell(world);
+    const { outputs, input, reads, from = flow.from } = redirected(command.redirects, flow.input, shell);
+    const assignments = assignmentsOf(command);
+    const prefixed = assignments.length === 0 ? world : assigned(assignments, world, shellIn);
     const words = command.name === undefined ? [] : expandWord(command.name, shell);
     const declared: Assignment[] = [];
     for (const argument of command.args) {
-      if (argument.type === 'Word') words.push(...expandWord(argument, shell));
+      if (argument.type === 'Word') for (const word of expandWord(argument, shell)) words.push(word);
+      else if (words[0]?.text === 'alias') words.push(aliasWord(argument, shell));
       else declared.push(argument);
     }
-    const own: Flow = { ...flow, input, printed: flow.printed };
+    const own: Flow = {
+      ...flow,
+      input,
+      from,
+      reads: flow.reads === undefined ? reads : [...reads, ...flow.reads],
+    };
     // A line of assignments alone keeps them; before a command they are its own.
     if (words.length === 0) {
       if (outputs.length > 0) this.#emit([], world, own, outputs);
@@ -347,15 +352,24 @@ class Reader {
     );
   }
 
+  /** Most commands find the world as the one before has left it. */
   #shell(world: World): Shell {
+    if (this.#lastShell?.world !== world) this.#lastShell = this.#newShell(world);
+    return this.#lastShell;
+  }
+
+  #newShell(world: World): Shell {
     return {
       place: this.#place,
       world,
       substitute: (script) => {
-        const flow: Flow = { input: undefined, printed: [], through: ['$(…)'] };
+        const flow: Flow = { input: undefined, from: [], printed: [], through: ['$(…)'] };
+        const start = this.commands.length;
         this.#parsed(script, [world], flow);
-        return flow.printed;
+        const unseen = flow.printed?.includes(UNSEEN) === true;
+        return { lines: unseen ? undefined : flow.printed, from: this.commands.slice(start) };
       },
+      file: (path) => this.#files.read(world.folder, path),
       visit: (node) => this.#visit(node, world),
     };
   }
@@ -363,20 +377,14 @@ class Reader {
   /** Reads the substitutions below a node of which nothing else is known. */
   #visit(node: SyntaxNode, world: World): void {
     const shell = this.#shell(world);
-    const look = (child: SyntaxNode): void => {
-      if (child.type === 'CompoundList') return;
-      const nested = 'script' in child ? child.script : undefined;
-      if (nested !== undefined) shell.substitute(nested);
-      else forEachChild(child, look);
-    };
-    forEachChild(node, look);
+    for (const script of substitutionsIn(node)) shell.substitute(script);
   }
 }
 
 /** Reads a command line, or the argument list of a program, into the simple commands that would run. */
 export function readCommands(command: string | readonly string[], place: Place): Reading {
   const reader = new Reader(place);
-  const flow: Flow = { input: undefined, printed: undefined, through: [] };
+  const flow: Flow = { input: undefined, from: [], printed: undefined, through: [] };
   try {
     if (typeof command === 'string') reader.script(command, [START], flow);
     else reader.words(argumentWords(command), START, flow);
@@ -384,6 +392,7 @@ export function readCommands(command: string | readonly string[], place: Place):
     // Only a text nested beyond what the stack holds comes here; the analysis must not stop the agent.
     if (!(error instanceof RangeError)) throw error;
     reader.unknown.add('a command line too deep to be looked at');
+    reader.opaque('limit', 'a command line too deep to be looked at');
   }
   return reader.reading();
 }

@@ -1,35 +1,15 @@
-import { shellCallsIn } from './code.ts';
+import { runsInCode } from './code/runs.ts';
+import { elsewhere } from './elsewhere.ts';
+import { hatches } from './hatches.ts';
 import { codeOf } from './interpreters.ts';
+import { joinedScript, launchers } from './launchers.ts';
 import { afterOptions, parseOptions } from './options.ts';
 import { found, unseen } from './prints.ts';
 import { baseName, isKnown, type Lines, literal, mapWord, textOf, unknownWord, type Word } from './word.ts';
-
-/** What a wrapper would run: another command, a script in its arguments or its input, or something nobody can see. */
-export type Inner =
-  | { readonly words: readonly Word[]; readonly folder?: Word | undefined }
-  /** `parameters`: `$0`, `$1` and on. */
-  | { readonly script: string; readonly parameters?: readonly Word[] }
-  | { readonly unknown: string };
-
-export interface Wrapped {
-  readonly runs: readonly Inner[];
-  /** The wrapper does something itself, too: `find … -delete`, `python -c`. */
-  readonly itself?: boolean;
-}
-
-type Unwrap = (words: readonly Word[], input: Lines | undefined, name: string) => Wrapped | undefined;
+import { type Inner, plain, runs, script, type Unwrap, type Wrapped } from './wrap.ts';
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
-const SHELLS = 'sh bash zsh dash ksh ash mksh';
-
-function runs(words: readonly Word[], folder?: Word): Wrapped {
-  return { runs: words.length === 0 ? [] : [{ words, folder }] };
-}
-
-/** Wrappers of the shape `name [options] [extra operands] command …`, with the options that take a word. */
-function plain(takes = '', operands = 0): Unwrap {
-  return (words) => runs(words.slice(afterOptions(words, 1, takes) + operands));
-}
+const SHELLS = new Set('sh bash zsh dash ksh ash mksh fish rbash'.split(' '));
 
 function withoutAssignments(words: readonly Word[]): readonly Word[] {
   const start = words.findIndex(({ text, unknown }) => unknown !== undefined || !ASSIGNMENT.test(text));
@@ -60,15 +40,16 @@ const command: Unwrap = (words) => {
   const start = afterOptions(words, 1);
   // `command -v x` only says where x is.
   return words.slice(1, start).some(({ text }) => /[vV]/.test(text))
-    ? { runs: [] }
+    ? { runs: [], itself: true }
     : runs(words.slice(start));
 };
 
-function script(word: Word | undefined, parameters: readonly Word[], what: string): Wrapped {
-  if (word === undefined) return { runs: [] };
-  return {
-    runs: [isKnown(word) ? { script: word.text, parameters } : { unknown: `${word.unknown} as ${what}` }],
-  };
+/** A file that a shell reads its commands from, where what is in it can be seen: `<(…)`. */
+function streamed(file: Word): Wrapped | undefined {
+  if (file.stream === undefined) return undefined;
+  const text = textOf(file.stream.lines);
+  const unknown = 'the commands of a substitution';
+  return { runs: [text === undefined ? { unknown, from: file.stream.from } : { script: text }] };
 }
 
 const shell: Unwrap = (words, input, name) => {
@@ -81,28 +62,45 @@ const shell: Unwrap = (words, input, name) => {
     if (/^[-+][a-zA-Z]*[oO]$/.test(text) || /^--(?:rcfile|init-file)$/.test(text)) at += 1;
   }
   if (inline) return script(words[at], words.slice(at + 1), `the script of ${name} -c`);
+  const file = words[at];
+  const seen = file === undefined ? undefined : streamed(file);
+  if (seen !== undefined) return seen;
   // A script in a file is a program like any other.
-  if (at < words.length && words[at]?.text !== '-' && !words.slice(1, at).some(({ text }) => text === '-s')) {
+  if (
+    at < words.length &&
+    !/^(?:-|\/dev\/stdin|\/dev\/fd\/0)$/.test(file?.text ?? '') &&
+    !words.slice(1, at).some(({ text }) => text === '-s')
+  ) {
     return { runs: [], itself: true };
   }
   if (words.some(({ text }) => text === '--version')) return { runs: [] };
   const text = textOf(input);
-  return { runs: [text === undefined ? { unknown: unseen(name).unknown ?? name } : { script: text }] };
+  return {
+    runs: [text === undefined ? { unknown: unseen(name).unknown ?? name, reads: true } : { script: text }],
+  };
 };
 
 const evaluate: Unwrap = (words) => {
-  const unknown = words.find((word) => !isKnown(word));
+  const unknown = words.find((word) => !isKnown(word) && word.source === undefined);
   if (unknown !== undefined) return script(unknown, [], 'the script of eval');
   return {
     runs: [
       {
         script: words
           .slice(1)
-          .map((word) => word.spelling ?? word.text)
+          .map((word) => word.source ?? word.spelling ?? word.text)
           .join(' '),
       },
     ],
   };
+};
+
+/** `source file` runs what nobody sees here; `source <(…)` may be seen. */
+const sourced: Unwrap = (words, input) => {
+  const [, file] = words;
+  if (file === undefined) return undefined;
+  const text = /^\/dev\/(?:stdin|fd\/0)$/.test(file.text) ? textOf(input) : undefined;
+  return text === undefined ? streamed(file) : { runs: [{ script: text }] };
 };
 
 const trap: Unwrap = (words) => {
@@ -143,16 +141,26 @@ const xargs: Unwrap = (words, input) => {
     options.values('-I', '-i', '--replace')[0]?.text ?? (options.has('-i', '--replace') ? '{}' : undefined);
   const byLine = mark !== undefined || options.has('-0', '-d', '--null', '--delimiter');
   const inner = words.slice(start);
-  return inner.length === 0
-    ? { runs: [] }
-    : fill(inner, mark, itemsOf(file ? undefined : input, 'xargs', byLine));
+  const items = itemsOf(file ? undefined : input, 'xargs', byLine);
+  // With zeros between them, the lines that a shell is given are one script.
+  const text =
+    options.has('-0', '--null') && inner.some((word) => word.text === '-c') ? textOf(items) : undefined;
+  return inner.length === 0 ? { runs: [] } : fill(inner, mark, text === undefined ? items : [literal(text)]);
 };
 
 const parallel: Unwrap = (words, input) => {
   const start = afterOptions(words, 1, '-j -n -P -I --jobs');
   const marks = words.findIndex(({ text }) => text.startsWith(':::'));
   const inner = words.slice(start, marks === -1 ? undefined : marks);
-  return fill(inner, '{}', marks === -1 ? itemsOf(input, 'parallel', true) : words.slice(marks + 1));
+  const items = marks === -1 ? itemsOf(input, 'parallel', true) : words.slice(marks + 1);
+  // A shell reads the command, and without one each item is a command.
+  const filled =
+    inner.length === 0 ? items.map((item) => ({ words: [item] })) : fill(inner, '{}', items).runs;
+  return {
+    runs: filled.flatMap((run) =>
+      'words' in run ? joinedScript(run.words, 'the script of parallel').runs : [run],
+    ),
+  };
 };
 
 const find: Unwrap = (words) => {
@@ -177,8 +185,12 @@ function withoutVersion([name, ...rest]: readonly Word[]): readonly Word[] {
 
 const fetched =
   (takes: string): Unwrap =>
-  (words) =>
-    runs(withoutVersion(words.slice(afterOptions(words, 1, takes))));
+  (words) => {
+    const inner = words.slice(afterOptions(words, 1, takes));
+    // What is fetched by an address is nobody's known program.
+    const itself = /^(?:https?:|git[+:@]|github:|gitlab:|gist:)/.test(inner[0]?.text ?? '');
+    return { ...runs(withoutVersion(inner)), itself };
+  };
 
 /** Package managers that run a program by its bare name; these words are their own. */
 const OWN =
@@ -195,7 +207,13 @@ const runner: Unwrap = (words) => {
 };
 
 /** npm runs nothing by its bare name. */
-const npm: Unwrap = (words, input, name) =>
+const npm: Unwrap = (words, input, name) => {
+  const { values } = parseOptions(words.slice(1), { takes: '-c --call -p --package' });
+  const [called] = /^(?:exec|x)$/.test(words[1]?.text ?? '') ? values('-c', '--call') : [];
+  return called === undefined ? npmRunner(words, input, name) : script(called, [], 'the script of npm exec');
+};
+
+const npmRunner: Unwrap = (words, input, name) =>
   /^(?:exec|x)$/.test(words[afterOptions(words, 1)]?.text ?? '') ? runner(words, input, name) : undefined;
 
 const onlyAfter =
@@ -209,6 +227,11 @@ const flock: Unwrap = (words) => {
   return inner[0]?.text === '-c' ? script(inner[1], [], 'the script of flock') : runs(inner);
 };
 
+/** Without a file an interpreter runs what it reads; what it reads from the keyboard is nobody's here. */
+function readsCode(args: readonly Word[], input: Lines | undefined): boolean {
+  return input === undefined && (args.length === 0 || (args.length === 1 && args[0]?.text === '-'));
+}
+
 /** Programs in another language: what they hand to a shell, and for Python the module they run. */
 const interpreter: Unwrap = (words, input, name) => {
   const module = words.findIndex(({ text }) => text === '-m');
@@ -220,14 +243,25 @@ const interpreter: Unwrap = (words, input, name) => {
     return runs(words.slice(module + 1));
   }
   const code = codeOf(name, words.slice(1), input);
-  const text = code === undefined ? undefined : textOf([code]);
-  return {
-    runs: (text === undefined ? [] : shellCallsIn(text)).map((call) => ({ script: call })),
-    itself: true,
-  };
+  if (code === undefined && name === 'bun') return undefined;
+  if (code === undefined)
+    return readsCode(words.slice(1), input)
+      ? { runs: [{ unknown: `what ${name} reads`, reads: true }] }
+      : { runs: [], itself: true };
+  const seen = code.stream === undefined ? undefined : streamed(code);
+  if (seen?.runs.some((run) => 'unknown' in run) === true) return seen;
+  // All of it is what other commands print.
+  if (code.from !== undefined && /^(?:\$\([\s\S]*\)|`[\s\S]*`)$/.test(code.source ?? ''))
+    return { runs: [{ unknown: `the code of ${name}`, from: code.from }], itself: true };
+  // Where only a part is unknown, the rest is read.
+  const text = code.source ?? textOf([code]);
+  return { runs: text === undefined ? [] : runsInCode(text, name), itself: true };
 };
 
 const WRAPPERS: Readonly<Record<string, Unwrap>> = {
+  ...launchers,
+  ...hatches,
+  ...elsewhere,
   sudo,
   doas: plain('-u -C'),
   env,
@@ -246,7 +280,6 @@ const WRAPPERS: Readonly<Record<string, Unwrap>> = {
   chronic: plain(),
   caffeinate: plain('-t -w'),
   taskset: plain('', 1),
-  watch: plain('-n -d --interval'),
   strace: plain('-o -e -p -s'),
   busybox: plain(),
   toybox: plain(),
@@ -256,9 +289,16 @@ const WRAPPERS: Readonly<Record<string, Unwrap>> = {
   parallel,
   find,
   eval: evaluate,
+  source: sourced,
+  '.': sourced,
   trap,
   flock,
-  npx: fetched('-p --package -c'),
+  npx: (words, input, name) => {
+    const given = parseOptions(words.slice(1), { takes: '-p --package -c --call' }).values('-c', '--call')[0];
+    return given === undefined
+      ? fetched('-p --package')(words, input, name)
+      : script(given, [], 'the script of npx -c');
+  },
   bunx: fetched('-p --package'),
   uvx: fetched('--from --with -p'),
   pipx: onlyAfter('run'),
@@ -275,11 +315,25 @@ const WRAPPERS: Readonly<Record<string, Unwrap>> = {
   direnv: (words) => (words[1]?.text === 'exec' ? runs(words.slice(3)) : undefined),
 };
 
+const LANGUAGES = new Set(
+  'pypy pypy3 node nodejs ruby perl deno php bun lua luajit rscript julia osascript tsx ts-node zx elixir groovy'.split(
+    ' ',
+  ),
+);
+
+function isLanguage(name: string): boolean {
+  const lower = name.toLowerCase();
+  return LANGUAGES.has(lower) || (lower.startsWith('python') && /^python[\d.]*$/.test(lower));
+}
+
 /** The next layer of a command, or undefined where it is itself what runs. */
 export function unwrap(words: readonly Word[], input: Lines | undefined): Wrapped | undefined {
   const name = baseName(words[0]?.text ?? '');
-  if (SHELLS.split(' ').includes(name)) return shell(words, input, name);
-  if (/^(?:python[\d.]*|node|nodejs|ruby|perl|deno|php)$/.test(name)) return interpreter(words, input, name);
+  if (SHELLS.has(name)) return shell(words, input, name);
+  if (isLanguage(name)) {
+    const code = interpreter(words, input, name);
+    if (code !== undefined) return code;
+  }
   return Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name]?.(words, input, name) : undefined;
 }
 

@@ -1,3 +1,15 @@
+/** A command whose output something is. */
+export interface Printer {
+  readonly name: string;
+  readonly args: readonly Word[];
+}
+
+/** What `<(…)` lets somebody read. */
+export interface Stream {
+  readonly lines: Lines | undefined;
+  readonly from: readonly Printer[];
+}
+
 /**
  * A word after expansion, as a command would receive it. A pattern stays a pattern, in the language of `kernel/glob.ts`;
  * what only the running shell can know stays unknown.
@@ -9,6 +21,15 @@ export interface Word {
   readonly spelling?: string | undefined;
   /** The part of the source that could not be worked out. */
   readonly unknown?: string | undefined;
+  /** Of an unknown word: all of it, what is unknown as it is spelled. A shell that reads it meets the same unknown. */
+  readonly source?: string | undefined;
+  /** Of an unknown word: what stands behind the last part that is unknown, such as `/bin/java`. */
+  readonly tail?: string | undefined;
+  /** Of an unknown word: what it is where variables that nobody set are empty, and letters stand on both sides of them. */
+  readonly glued?: string | undefined;
+  /** Of an unknown word: the commands that would print it. */
+  readonly from?: readonly Printer[] | undefined;
+  readonly stream?: Stream | undefined;
 }
 
 export interface KnownWord extends Word {
@@ -34,6 +55,11 @@ export function unknownWord(source: string): Word {
   };
 }
 
+/** A part of a word as it is spelled, because only the running shell knows what it stands for. */
+export function unknownPart(source: string, from?: readonly Printer[]): Word {
+  return { ...unknownWord(source), source, tail: '', ...(from === undefined ? {} : { from }) };
+}
+
 export function isKnown(word: Word | undefined): word is KnownWord {
   return word !== undefined && word.unknown === undefined;
 }
@@ -48,16 +74,15 @@ export function unquoted(text: string): Word {
 /** The same word with other text around or instead of its own. */
 export function mapWord(word: Word, change: (text: string) => string): Word {
   if (word.unknown !== undefined) return word;
-  return {
-    text: change(word.text),
-    glob: word.glob,
-    ...(word.spelling === undefined ? {} : { spelling: change(word.spelling) }),
-  };
+  const text = change(word.text);
+  return word.spelling === undefined
+    ? { text, glob: word.glob }
+    : { text, glob: word.glob, spelling: change(word.spelling) };
 }
 
 export function textOf(lines: Lines | undefined): string | undefined {
   if (lines === undefined || lines.some((line) => line.unknown !== undefined || line.glob)) return undefined;
-  return lines.map(({ text }) => text).join('\n');
+  return lines.length === 1 ? lines[0]?.text : lines.map(({ text }) => text).join('\n');
 }
 
 export function isAbsolute(path: string): boolean {
@@ -81,20 +106,29 @@ export function within(folder: Word, path: Word): Word {
 /** Folders are kept short: a shell's `cd a/..` goes by the names, not by what is on the disk. */
 export function shortFolder(folder: Word): Word {
   if (folder.text.length > FOLDER_CHARS_MAX) return unknownWord('a very long path');
-  return mapWord(folder, (text) => {
-    const names: string[] = [];
-    for (const name of text.split('/')) {
-      if (name === '' || name === '.') continue;
-      const above = names.at(-1);
-      if (name !== '..' || above === '..' || (above === undefined && !isAbsolute(text))) names.push(name);
-      else names.pop();
-    }
-    return (isAbsolute(text) ? '/' : '') + names.join('/');
-  });
+  return mapWord(folder, shortPath);
+}
+
+/** A name that leads nowhere (`.`, or none between two slashes) or back. Most paths have none. */
+const DETOUR = /\/\.{0,2}(?:\/|$)|^\.{1,2}(?:\/|$)/;
+
+function shortPath(text: string): string {
+  if (!DETOUR.test(text)) return text;
+  const names: string[] = [];
+  for (const name of text.split('/')) {
+    if (name === '' || name === '.') continue;
+    const above = names.at(-1);
+    if (name !== '..' || above === '..' || (above === undefined && !isAbsolute(text))) names.push(name);
+    else names.pop();
+  }
+  return (isAbsolute(text) ? '/' : '') + names.join('/');
 }
 
 export function baseName(path: string): string {
-  return path.replace(/\/+$/, '').replace(/^.*\//, '');
+  // Most names have no slash, and every command asks.
+  if (!path.includes('/')) return path;
+  const bare = path.replace(/\/+$/, '');
+  return bare.slice(bare.lastIndexOf('/') + 1);
 }
 
 /** A name with an ending is taken for a file; without one it may be a folder. */

@@ -17,6 +17,9 @@ export interface World {
   readonly ended?: Ended | undefined;
 }
 
+/** One for each way through the branches before. */
+export type Worlds = readonly World[];
+
 const WORLDS_MAX = 8;
 const VARIABLES_MAX = 300;
 
@@ -77,6 +80,12 @@ export function distinct(worlds: readonly World[]): readonly World[] {
   const found: World[] = [];
   for (const world of worlds) if (!found.some((other) => same(world, other))) found.push(world);
   return found.length > WORLDS_MAX ? [merged(found)] : found;
+}
+
+/** What comes of each. */
+export function inEach(worlds: Worlds, run: (world: World) => Worlds): Worlds {
+  const [only] = worlds;
+  return distinct(worlds.length === 1 && only !== undefined ? run(only) : worlds.flatMap(run));
 }
 
 /** At the end of what a `break` or `return` leaves, life goes on. */

@@ -1,4 +1,4 @@
-import { writesInCode } from '../code.ts';
+import { writesInCode } from '../code/writes.ts';
 import type { SimpleCommand } from '../command.ts';
 import type { Findings, Writer } from '../findings.ts';
 import { codeOf } from '../interpreters.ts';

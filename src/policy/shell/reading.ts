@@ -1,0 +1,33 @@
+import type { SimpleCommand } from './command.ts';
+import type { Lines, Printer, Word } from './word.ts';
+
+/** Something would run here, and only the running shell will know what. */
+export interface Opaque {
+  /**
+   * `command`: its name is unknown. `script`: a shell or an interpreter is given what nobody sees. `input`: it reads it, from a
+   * file, from a person, or from other commands. `bomb`: a function that starts itself twice. `unreadable`: no shell would read it, or the parser does not. `limit`: more than is looked at.
+   */
+  readonly kind: 'command' | 'script' | 'input' | 'bomb' | 'unreadable' | 'limit';
+  readonly source: string;
+  /** The commands whose output it would be. */
+  readonly from: readonly Printer[];
+}
+
+/** The programs that a command line would run. */
+export interface Reading {
+  readonly commands: readonly SimpleCommand[];
+  /** What only the running shell will know, in words. */
+  readonly unknown: readonly string[];
+  readonly opaque: readonly Opaque[];
+}
+
+/** What flows through a command: the lines it reads and those it prints; undefined where unknown, or of no interest. */
+export interface Flow {
+  readonly input: Lines | undefined;
+  /** The commands that print what it reads. */
+  readonly from: readonly Printer[];
+  readonly reads?: readonly Word[];
+  printed: Word[] | undefined;
+  readonly through: readonly string[];
+  readonly elsewhere?: boolean;
+}
