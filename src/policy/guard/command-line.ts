@@ -1,0 +1,36 @@
+import type { Permission } from '../../domain/trust/permission.ts';
+import { filesWrittenIn, type Place, type Reading, readCommands, type Touched } from '../shell/index.ts';
+import { type Assessment, assessReading } from './assess.ts';
+import { permissionOfCommand } from './push-permission.ts';
+
+export { assessCommand } from './assess.ts';
+
+/** A command line read once, for whoever wants to know something of it. */
+export interface CommandLine {
+  /** Which files it would write. */
+  readonly touched: Touched;
+  /** What is dangerous about it. */
+  readonly assessment: Assessment;
+  /** What a profile has to allow for it, besides running commands: pushing has words of its own. */
+  readonly permissions: readonly Permission[];
+}
+
+export function lookAt(command: string | readonly string[], place: Place): CommandLine {
+  const reading = readCommands(command, place);
+  return {
+    touched: filesWrittenIn(reading),
+    assessment: assessReading(reading, place),
+    permissions: permissionsIn(reading, place),
+  };
+}
+
+function permissionsIn({ commands }: Reading, { branch }: Place): Permission[] {
+  const pushes = commands.filter(
+    ({ name, args }) => name === 'git' && args.some(({ text }) => text === 'push'),
+  );
+  const found = pushes.map(({ args }) =>
+    permissionOfCommand(['git', ...args.map(({ text }) => text)], branch?.()),
+  );
+  // A forced one is a finding, and then the guardrails and a person decide.
+  return [...new Set(found)].filter((permission) => /^git_push(?!_force)/.test(permission));
+}

@@ -1,0 +1,267 @@
+import { lazily } from '../../kernel/lazily.ts';
+
+/** A secret in a text. `masked` is what may be shown of it. */
+export interface Secret {
+  readonly kind: string;
+  readonly line: number;
+  readonly masked: string;
+}
+
+interface Span {
+  readonly kind: string;
+  readonly from: number;
+  readonly to: number;
+  /** What stands there instead. */
+  readonly masked: string;
+  /** Surely a secret. Without, it is masked wherever it is quoted, and no change is stopped for it. */
+  readonly sure: boolean;
+}
+
+const MASK = '***';
+const KEY_CHARS_MAX = 20_000;
+
+/**
+ * Tokens that tell by their beginning what they are. One that fails does so within a few characters; the one that may fail at
+ * its end (jwt) does not start anew in the middle of itself. So each character is looked at a few times and no more.
+ */
+const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[] = [
+  ['aws_access_key', '(?:AKIA|ASIA|ABIA|ACCA)', '[A-Z0-9]{16}(?![A-Za-z0-9])'],
+  ['gcp_api_key', 'AIza', '[\\w-]{35}(?![\\w-])'],
+  ['gcp_oauth', '(?:GOCSPX-|ya29\\.)', '[\\w-]{20,}'],
+  ['github_token', '(?:gh[pousr]_|github_pat_)', '\\w{30,}'],
+  ['gitlab_token', 'gl(?:pat|oas|dt|rt|ptt|cbt|agent|soat|ffct|imt|ft)-', '[\\w.-]{20,}'],
+  ['npm_token', 'npm_', '[A-Za-z0-9]{36}(?!\\w)'],
+  ['pypi_token', 'pypi-', '[\\w-]{50,}'],
+  ['slack_token', '(?:xox[abeoprs]-|xapp-)', '[A-Za-z0-9-]{20,}'],
+  ['stripe_key', '(?:[sr]k_(?:live|test)_|whsec_)', '[A-Za-z0-9]{16,}'],
+  ['anthropic_key', 'sk-ant-', '[\\w-]{30,}'],
+  ['openai_key', 'sk-(?!ant-)(?:proj-|svcacct-|admin-)?', '[\\w-]{32,}'],
+  ['huggingface_token', 'hf_', '[A-Za-z0-9]{34}(?!\\w)'],
+  ['sendgrid_key', 'SG\\.', '[\\w-]{22}\\.[\\w-]{43}'],
+  ['vault_token', 'hv[sbr]\\.', '[\\w-]{24,}'],
+  ['docker_token', 'dckr_pat_', '[\\w-]{20,}'],
+  ['digitalocean_token', 'do[opr]_v1_', '[a-f0-9]{64}'],
+  ['shopify_token', 'shp(?:at|ca|pa|ss)_', '[a-fA-F0-9]{32}'],
+  ['atlassian_token', 'ATATT3', '[\\w=-]{50,}'],
+  ['rubygems_key', 'rubygems_', '[a-f0-9]{48}'],
+  ['grafana_token', 'gl(?:c|sa)_', '[\\w+/=]{32,}'],
+  ['databricks_token', 'dapi', '[a-f0-9]{32}(?![a-z0-9])'],
+  ['age_key', 'AGE-SECRET-KEY-1', '[0-9A-Z]{40,}'],
+  ['coxswain_key', 'cox[ps]?_', '[\\w-]{10,}[.\\w-]{20,}'],
+  ['jwt', '(?<!-)eyJ', '[\\w-]{10,}\\.eyJ[\\w-]{5,}\\.[\\w-]{10,}'],
+];
+
+/** The `n` of a `\n` that was written out is no part of a token. */
+const START = '(?:(?<!\\w)|(?<=\\\\[nrt]))';
+const TOKEN = lazily(
+  () => new RegExp(TOKENS.map(([, prefix, rest]) => `${START}(${prefix})${rest}`).join('|'), 'g'),
+);
+/** Names of many small words: `sk-fading-circle-container-of-some-kind`. */
+const WORDS = /[a-z]{3}[-_][a-z]{3,20}[-_][a-z]{3}/;
+
+const KEY_HEADER = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
+
+/** `DB_PASSWORD=…`, `"apiKey": "…"`, `token => '…'`, `_authToken=…`, `--password …`: from the telling word on. */
+const ASSIGNED =
+  /(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|(?:access|account|private|signing|encryption|auth|shared[_-]?access)[_-]?key|credentials?|bearer|authorization|[_-]auth)([\w-]{0,30})(\\?["'`]?[ \t]{0,3}(?:=>|:=|=|:)[ \t]{0,3}|[ \t]{1,3}(?=["'`]?[^\s=:"'`]{6}))(?:(?:Bearer|Basic|token)[ \t]{1,3})?(?:(\\?["'`])([^"'`\r\n\\]{1,400})|((?:[^\s"'`,;&|<>(){}[\]\\]|&(?!&|\w{1,40}=)){1,400}))/gi;
+const NAME_CHARS_MAX = 40;
+
+/** Of such a name what follows is about the secret, not the secret. */
+const ABOUT =
+  /^[\w-]*?(?:count|url|uri|type|names?|id|ids|expir\w*|ttl|limit|length|len|path|file|field|header|hash|digest|policy|max|min|size|env|ref|key_?name|prefix|suffix|regex|pattern|rotation|manager|store|provider|izer|ize|ized|ization|s)$/i;
+
+/** `scheme://user:password@host` */
+const ADDRESS = /:\/\/([^\s:/@"'`<>]{0,100}):([^\s/@"'`<>]{1,200})@/g;
+/** `curl -u name:password`, `mysql -pGeheim`. */
+const CURL_USER = /(?<![\w-])(?:-u|--user|--proxy-user)[ =]{0,2}["']?([^\s:"']{1,100}):([^\s"']{1,200})/g;
+const SLACK_HOOK = /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,100})/g;
+const AZURE_SIGNATURE = /[?&]sig=([A-Za-z0-9%+/]{40,120})/g;
+/** Azure's client secrets carry this mark in their fourth and fifth place. */
+const AZURE_SECRET = /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g;
+
+/** Small, so that it costs a short process nothing: without one of these there is nothing that the next could find. */
+const WORTH_A_LOOK = /[=:@]|pass|pwd|secret|token|key|cred|bearer|auth|[\w.-]{20}/i;
+/**
+ * Where a mark is missing there is none of the secrets behind it. One quick look, then a second at what it found: parameters
+ * of every call come this way.
+ */
+const SUSPICIOUS =
+  /PRIVATE KEY|AKIA|ASIA|ABIA|ACCA|AIza|ATATT3|GOCSPX|ya29|gh[pousr]_|_pat_|gl[a-z]{1,5}[-_]|npm_|pypi-|xox|xapp-|k_(?:live|test)_|whsec_|sk-|hf_|SG\.|hv[sbr]\.|_v1_|shp[acps]|rubygems_|dapi|AGE-S|cox[ps]?_|eyJ|passw|passphrase|pwd|secret|token|key|credential|bearer|authorization|[_-]auth|:\/\/|-u|--(?:proxy-)?user|sig=|Q~/i;
+const TOKEN_MARK =
+  /AKIA|ASIA|ABIA|ACCA|AIza|ATATT3|GOCSPX|ya29|gh[pousr]_|_pat_|gl[a-z]{1,5}[-_]|npm_|pypi-|xox|xapp-|k_(?:live|test)_|whsec_|sk-|hf_|SG\.|hv[sbr]\.|_v1_|shp[acps]|rubygems_|dapi|AGE-S|cox[ps]?_|eyJ/;
+const ASSIGNED_MARK = /[=:]|(?<!\w)-/;
+
+/** What stands where a secret would: `xxxx`, `changeme`, `${VAR}`, `<token>`, `{{ token }}`, `***`. */
+const PLACEHOLDER =
+  /^(?:[x*.•…_-]+|<.*>?|\$.*|%.*%|\{.*|\[.*|@.*|.*\$\{.*|.*\{\{.*)$|example|placeholder|change[-_ ]?me|changeit|your[-_ ]|dummy|redacted|xxxx|\*\*\*|\.\.\.|…|fake|sample|s3cr3t$|todo|insert[-_ ]|replace[-_ ]/i;
+const COMMON_WORD =
+  /^(?:pass(?:word|wd)?|secret|token|test(?:ing|pass|password|secret|token)?|postgres|mysql|root|admin|user(?:name)?|guest|none|null|nil|undefined|true|false|string|str|text|required|optional|default|empty|unset|bearer|basic|hidden|mypassword|mysecret)$/i;
+/** Code that says where it comes from: a name, a member, a call, a path. */
+const CODE =
+  /^[A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)*!?$|^[./~][\w./-]*$|^(?:https?|file|env|vault|op|arn|ssm|sm):/;
+/** No name in code has its letters and digits so mixed. */
+const SCRAMBLED = /^(?=.*[a-z])(?=(?:\D*\d){3})(?:(?=.*[A-Z])\w{20,}|[0-9a-f]{32,})$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function findSecrets(text: string): Secret[] {
+  const found: Secret[] = [];
+  let line = 1;
+  let counted = 0;
+  for (const { kind, from, masked, sure } of spansIn(text)) {
+    for (; counted < from; counted += 1) if (text.charCodeAt(counted) === 10) line += 1;
+    if (sure) found.push({ kind, line, masked });
+  }
+  return found;
+}
+
+/** The same text with every secret in it made unreadable. */
+export function maskSecrets(text: string): string {
+  const spans = spansIn(text);
+  if (spans.length === 0) return text;
+  let shown = '';
+  let at = 0;
+  for (const { from, to, masked } of spans) {
+    shown += text.slice(at, from) + masked;
+    at = to;
+  }
+  return shown + text.slice(at);
+}
+
+/** In order, and none within another. */
+function spansIn(text: string): Span[] {
+  if (!WORTH_A_LOOK.test(text) || !SUSPICIOUS.test(text)) return [];
+  const spans = [...keyBlocks(text), ...plain(text), ...addresses(text)];
+  if (TOKEN_MARK.test(text)) spans.push(...tokens(text));
+  if (ASSIGNED_MARK.test(text)) spans.push(...assigned(text));
+  // Of two that overlap, what is sure goes before what is likely: it would be lost with the other.
+  spans.sort((a, b) => a.from - b.from || Number(b.sure) - Number(a.sure));
+  const apart: Span[] = [];
+  for (const span of spans) {
+    const last = apart.at(-1);
+    if (last === undefined || span.from >= last.to) apart.push(span);
+    else if (span.to > last.to || (span.sure && !last.sure))
+      apart[apart.length - 1] = { ...last, to: Math.max(span.to, last.to), sure: last.sure || span.sure };
+  }
+  return apart;
+}
+
+function keyBlocks(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(KEY_HEADER)) {
+    const from = match.index + match[0].length;
+    if ((spans.at(-1)?.to ?? 0) > from) continue;
+    const end = text.indexOf('-----END', from);
+    const to = Math.min(end === -1 ? text.length : end, from + KEY_CHARS_MAX);
+    // Code that looks for the header holds no key.
+    const body = text.slice(from, to).replaceAll(/\s|\\[nr]|["'+,]/g, '');
+    if (/[A-Za-z0-9+/=]{40}/.test(body))
+      spans.push({ kind: 'private_key', from, to, masked: ` ${MASK} `, sure: true });
+    // Without an end there is no second block either; each would be searched for to the end of the text.
+    if (end === -1) break;
+  }
+  return spans;
+}
+
+function tokens(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(TOKEN())) {
+    const prefix = match.slice(1).find((group) => group !== undefined) ?? '';
+    const index = match.slice(1).indexOf(prefix);
+    const value = match[0].slice(prefix.length);
+    if (isExample(value) || (WORDS.test(value) && !/[A-Z]/.test(value))) continue;
+    const to = match.index + match[0].length;
+    spans.push({
+      kind: TOKENS[index]?.[0] ?? 'token',
+      from: match.index,
+      to,
+      masked: `${prefix}${MASK}`,
+      sure: true,
+    });
+  }
+  return spans;
+}
+
+function plain(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const [kind, pattern] of [
+    ['slack_hook', SLACK_HOOK],
+    ['azure_signature', AZURE_SIGNATURE],
+    ['azure_secret', AZURE_SECRET],
+  ] as const)
+    for (const match of text.matchAll(pattern)) {
+      const value = match[1] ?? match[0];
+      const from = match.index + match[0].length - value.length;
+      if (!isExample(value)) spans.push({ kind, from, to: from + value.length, masked: MASK, sure: true });
+    }
+  return spans;
+}
+
+function addresses(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const [kind, pattern] of [
+    ['address_password', ADDRESS],
+    ['password', CURL_USER],
+  ] as const)
+    for (const match of text.matchAll(pattern)) {
+      const [, user = '', password = ''] = match;
+      if (PLACEHOLDER.test(password)) continue;
+      const from =
+        match.index + match[0].lastIndexOf(password, match[0].length - (kind === 'password' ? 0 : 1));
+      // `postgres:postgres@localhost` of an example is no secret.
+      const sure =
+        kind === 'address_password' &&
+        password !== user &&
+        !COMMON_WORD.test(password) &&
+        password.length > 5;
+      spans.push({ kind, from, to: from + password.length, masked: MASK, sure });
+    }
+  return spans;
+}
+
+function assigned(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(ASSIGNED)) {
+    const [whole, tail = '', separator = '', quote, quoted, bare] = match;
+    const value = quoted ?? bare ?? '';
+    if (ABOUT.test(tail) || PLACEHOLDER.test(value) || COMMON_WORD.test(value) || UUID.test(value)) continue;
+    const isBare = quote === undefined;
+    const isCode = isBare && CODE.test(value) && !SCRAMBLED.test(value);
+    const place = placeOf(text, match.index, separator);
+    // In prose a word after another word is only a word.
+    if (/^[ \t]+$/.test(separator) && place !== 'option') continue;
+    if (isBare && (/^[-\d.]{1,12}$/.test(value) || (isCode && place === 'code'))) continue;
+    const from = match.index + whole.length - value.length;
+    const sure = isRandom(value) && !isCode;
+    spans.push({ kind: 'assigned_secret', from, to: from + value.length, masked: MASK, sure });
+  }
+  return spans;
+}
+
+/** `--password geheim` and `PGPASSWORD=geheim psql` are no names in somebody's code. */
+function placeOf(text: string, at: number, separator: string): 'option' | 'environment' | 'code' {
+  let start = at;
+  while (start > 0 && at - start < NAME_CHARS_MAX && /[\w-]/.test(text.charAt(start - 1))) start -= 1;
+  const name = text.slice(start, at + 4);
+  if (/^--?[a-z]/.test(name)) return 'option';
+  return separator === '=' && /^[A-Z][A-Z0-9_]*$/.test(name) ? 'environment' : 'code';
+}
+
+function isExample(value: string): boolean {
+  return PLACEHOLDER.test(value) || new Set(value).size < 8;
+}
+
+/** Letters and digits or signs in no order that a word would have. */
+function isRandom(value: string): boolean {
+  if (value.length < 10 || /\s/.test(value)) return false;
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
+  return kinds >= 2 && /[\dA-Z]/.test(value) && /[\d\W]/.test(value) && entropy_bits(value) >= 3;
+}
+
+/** Of each character, by how often it stands in the text itself. */
+function entropy_bits(value: string): number {
+  const counts = new Map<string, number>();
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  return bits;
+}
