@@ -18,6 +18,8 @@ import {
   WAITING,
 } from '../queue/task.ts';
 import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/session.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+import { trustNeeds, violationsByAgent } from './trusted.ts';
 
 export interface OverviewTimes {
   readonly idle_ms: number;
@@ -42,10 +44,10 @@ const oldestOfEach: readonly Range[] = Array.from({ length: PRIORITIES }, (_, in
 );
 
 export function overviewNeeds(): Needs {
-  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 })];
+  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 }), trustNeeds()];
   const ranges = all.flatMap((needs) => [...(needs.ranges ?? [])]);
   return {
-    keys: [lineKey],
+    keys: [lineKey, rulebookKey],
     ranges: [...ranges, ready, due, dead, waiting, heldBack, unread, handoff, ...oldestOfEach],
   };
 }
@@ -122,6 +124,7 @@ function agentsAt(
 ): JsonObject[] {
   const found = discoverAgents({ idle_ms }, (range) => loaded.list<SessionState>(range), now_ms);
   const sessions = (found.agents as JsonObject[]).toReversed();
+  const violations = violationsByAgent(loaded);
   const byAgent = Map.groupBy(sessions, ({ agent_id }) => agent_id as string);
   const agents = [...byAgent].map(([agent_id, own]) => {
     const newest = own.find(({ status }) => status === 'active') ?? own[0] ?? {};
@@ -134,14 +137,24 @@ function agentsAt(
       sessions: own.length,
       current_task: own.find(({ current_task }) => current_task !== null)?.current_task ?? null,
       capabilities: newest.capabilities,
+      ...trustOf(agent_id, String(newest.agent_type), loaded),
       last_heartbeat_at: own[0]?.last_heartbeat,
       locks: has(locks, 'locked_by').length,
       tasks: has(claims, 'claimed_by').length,
       waits_for: has(inLine, 'agent_id').map(({ file_path }) => file_path ?? ''),
+      violations: violations.get(agent_id) ?? 0,
     };
   });
   // The idle ones behind the active ones, each in the order they have.
   return agents.sort((a, b) => Number(a.status !== 'active') - Number(b.status !== 'active'));
+}
+
+/** Its profile, and its trust if that is less than the profile's. */
+function trustOf(agent_id: string, agent_type: string, loaded: Loaded): JsonObject {
+  const state = loaded.get<RulebookState>(rulebookKey)?.state;
+  const { profile, trust_level } = standingOf(state, { agent_id, agent_type });
+  const isLowered = state?.lowered.some((each) => each.agent_id === agent_id) === true;
+  return { profile: profile.name, ...(isLowered ? { trust_lowered_to: trust_level } : {}) };
 }
 
 function mail(loaded: Loaded): JsonObject {

@@ -4,6 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/task.ts';
 import { deadTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
+import { awaitingApproval } from './trusted.ts';
 
 /** Somebody who has waited for so long is worth a look. */
 const LONG_WAIT_MS = 10 * 60_000;
@@ -34,6 +35,7 @@ export function stuckThings(
   const dead = deadTasks(loaded);
   const known = new Set(dead.map(({ id }) => id));
   return [
+    ...awaitingApproval(loaded, now_ms),
     ...dead.map((task) => givenUp(task, held.get(task.id)?.length ?? 0)),
     ...[...held]
       .filter(([parent]) => !known.has(parent))

@@ -1,9 +1,11 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, refused } from '../../ledger/decision.ts';
-import type { EventBody } from '../../ledger/entity.ts';
+import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
+import type { EntityKey, EventBody } from '../../ledger/entity.ts';
+import { sessionChangesKey } from '../changesets/session-changes.ts';
 import { type Caller, type Lease, standing } from '../lease.ts';
+import { missingProof, proofNeeds } from '../trust/test-required.ts';
 import { type TaskRecord, type TaskState, taskEvent, taskKey } from './task.ts';
 
 export interface Completion {
@@ -12,15 +14,35 @@ export interface Completion {
   readonly success: boolean;
   readonly result?: Json | undefined;
   readonly error_message?: string | undefined;
+  /** The commit that `result` names. */
+  readonly commit_sha?: string | undefined;
+  /** What was changed has been looked at, whoever said it. */
+  readonly is_judged?: boolean | undefined;
+}
+
+/** Not an answer: the session says that it changed something, and that has to be looked at before. */
+export const JUDGE_FIRST = 'judge_first';
+
+function marksOf({ success, is_judged, caller }: Completion): EntityKey[] {
+  return success && is_judged !== true ? [sessionChangesKey(caller)] : [];
+}
+
+function isUnjudged(completions: readonly Completion[], loaded: Loaded): boolean {
+  return completions.flatMap(marksOf).some((key) => loaded.get(key) !== undefined);
+}
+
+function judgeFirst(): Refusal {
+  return refuse('changes_unreadable', 'What the session has changed comes first.', { [JUDGE_FIRST]: true });
 }
 
 /** Ends one claim: the grant the caller means, never just the task's id, so a late worker can't end another's attempt. */
 export function completeWork(completion: Completion): Decision<JsonObject> {
-  const key = taskKey(completion.task_id);
+  const proof = proofNeeds(completion);
   return {
-    needs: { keys: [key] },
+    needs: { ...proof, keys: [taskKey(completion.task_id), ...(proof.keys ?? []), ...marksOf(completion)] },
     decide(loaded, now_ms) {
-      const ended = end(completion, loaded.get<TaskState>(key), now_ms);
+      if (isUnjudged([completion], loaded)) return refused(judgeFirst());
+      const ended = end(completion, loaded, now_ms);
       if ('refusal' in ended) return refused(ended.refusal);
       return commit([ended.event], ended.answer, ended.not_after_ms);
     },
@@ -29,14 +51,24 @@ export function completeWork(completion: Completion): Decision<JsonObject> {
 
 /** Several at once: each item has its own answer, and a refused one does not stop the others. */
 export function completeWorkBatch(completions: readonly Completion[]): Decision<JsonObject> {
+  const proofs = completions.map(proofNeeds);
+  const marks = new Map(completions.flatMap(marksOf).map((key) => [key.id, key]));
+  const keys = [...completions.map(({ task_id }) => taskKey(task_id)), ...marks.values()];
   return {
-    needs: { keys: completions.map(({ task_id }) => taskKey(task_id)) },
+    needs: {
+      // What all of them need is the same rulebook.
+      keys: [...keys, ...(proofs.find(({ keys: needed }) => needed !== undefined)?.keys ?? [])],
+      ranges: [
+        ...new Map(proofs.flatMap(({ ranges = [] }) => ranges).map((range) => [range.from, range])).values(),
+      ],
+    },
     decide(loaded, now_ms) {
+      if (isUnjudged(completions, loaded)) return refused(judgeFirst());
       const results: JsonObject[] = [];
       const events: EventBody[] = [];
       let not_after_ms = Number.POSITIVE_INFINITY;
       for (const completion of completions) {
-        const ended = end(completion, loaded.get<TaskState>(taskKey(completion.task_id)), now_ms);
+        const ended = end(completion, loaded, now_ms);
         if ('refusal' in ended) {
           results.push({ task_id: completion.task_id, ...ended.refusal });
           continue;
@@ -58,14 +90,12 @@ interface Ended {
   readonly not_after_ms: number;
 }
 
-function end(
-  completion: Completion,
-  task: TaskRecord | undefined,
-  now_ms: number,
-): Ended | { refusal: Refusal } {
+function end(completion: Completion, loaded: Loaded, now_ms: number): Ended | { refusal: Refusal } {
   const { task_id, caller } = completion;
-  const held = heldBy(task_id, task, caller, now_ms);
+  const held = heldBy(task_id, loaded.get<TaskState>(taskKey(task_id)), caller, now_ms);
   if ('refusal' in held) return held;
+  const refusal = missingProof(completion, loaded);
+  if (refusal !== undefined) return { refusal };
   const status = completion.success ? 'completed' : 'failed';
   const data: JsonObject = { agent_id: caller.agent_id, token: held.lease.token, result: completion.result };
   if (!completion.success) data.error_message = completion.error_message;

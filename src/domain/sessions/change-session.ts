@@ -3,6 +3,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../lease.ts';
+import { type UsageState, usageEnded, usageKey } from '../trust/usage.ts';
 import { type SessionName, type SessionState, sessionEvent, sessionKey } from './session.ts';
 
 function stateOf(caller: SessionName, loaded: Loaded): SessionState | undefined {
@@ -85,7 +86,7 @@ export function endSession(
   how: { end_reason: string; silent_since_ms?: number | undefined },
 ): Decision<JsonObject> {
   return {
-    needs: { keys: [sessionKey(name)] },
+    needs: { keys: [sessionKey(name), usageKey(name)] },
     decide(loaded) {
       const state = stateOf(name, loaded);
       if (state === undefined || state.ended_at_ms !== undefined)
@@ -94,7 +95,11 @@ export function endSession(
         return refused(refuse('wrong_status', 'The session is alive.', { session_id: name.session_id }));
       const { end_reason } = how;
       const answer = { success: true, session_id: name.session_id };
-      return commit([sessionEvent(name, 'session_ended', { end_reason })], answer);
+      const usage = loaded.get<UsageState>(usageKey(name))?.state;
+      return commit(
+        [sessionEvent(name, 'session_ended', { end_reason }), ...usageEnded(name, usage)],
+        answer,
+      );
     },
   };
 }

@@ -1,0 +1,46 @@
+/**
+ * The kinds of danger, the seed's six first. `unread_code`: a program that nobody has looked at (`curl … | sh`). `unresolved`:
+ * what would run is only known while it runs. `control_plane`: an agent reaches for Coxswain's own rules or approvals.
+ */
+export const CATEGORIES = [
+  'git_force',
+  'branch_deletion',
+  'mass_deletion',
+  'credential_modification',
+  'production_deployment',
+  'database_migration',
+  'history_rewrite',
+  'infrastructure',
+  'database_destruction',
+  'package_publishing',
+  'disk',
+  'overwrite',
+  'unread_code',
+  'unresolved',
+  'control_plane',
+] as const;
+
+export type Category = (typeof CATEGORIES)[number];
+
+/** One dangerous thing that a command, a diff or a task would do. */
+export interface Finding {
+  readonly category: Category;
+  /** What it is in one word, as profiles name it and people read it: `force_push`, `force_push_main`, `recursive_delete`. */
+  readonly operation: string;
+  /** The pattern of the registry that matched: `git-push-force`. */
+  readonly pattern: string;
+  /** The part that matched, shortened, secrets masked. */
+  readonly matched: string;
+  /** What would be lost, in one sentence. */
+  readonly reason: string;
+  /** What to do instead, where there is something. */
+  readonly instead?: string | undefined;
+  /** Where in a change it stands. */
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+}
+
+/** What is done about a finding, from harmless to strict. `verify`: tier 3 or above must have passed; `review`: a person, whatever the trust. */
+export const ACTIONS = ['pass', 'warn', 'verify', 'ask', 'block', 'review'] as const;
+
+export type Action = (typeof ACTIONS)[number];

@@ -1,0 +1,48 @@
+export type TrustLevel = 0 | 1 | 2 | 3 | 4;
+
+export const GUARDRAILS = [
+  'warn_destructive_git',
+  'no_destructive_git',
+  'read_only_filesystem',
+  'lock_before_write',
+  'test_required',
+  'audit_all_operations',
+] as const;
+
+export type Guardrail = (typeof GUARDRAILS)[number];
+
+/** Undefined: no limit. */
+export interface ResourceLimits {
+  readonly max_file_modifications?: number | undefined;
+  readonly max_file_reads?: number | undefined;
+  readonly max_execution_seconds?: number | undefined;
+  readonly max_api_calls_per_hour?: number | undefined;
+  readonly max_spawned_agents?: number | undefined;
+}
+
+/** What an agent may do. The seed's fields; times are seconds, `unlimited` is undefined. */
+export interface Profile {
+  readonly name: string;
+  /** The types of agents that have it without anybody assigning it. */
+  readonly agent_types: readonly string[];
+  readonly trust_level: TrustLevel;
+  readonly connection?: 'mcp' | 'http_api' | 'agentcore_gateway' | undefined;
+  readonly network_policy: string;
+  readonly network_default?: 'allow' | 'deny' | undefined;
+  readonly required_domains: readonly string[];
+  readonly allowed_operations: readonly string[];
+  /** Beats what is allowed. Permissions, names of operations, or what the guardrails call an operation. */
+  readonly blocked_operations: readonly string[];
+  readonly resource_limits: ResourceLimits;
+  readonly guardrails: readonly Guardrail[];
+  /** Guarded operations (or categories) that go ahead at trust 3 and above, flagged and notified. */
+  readonly elevated_operations: readonly string[];
+}
+
+/** The profile of one agent at one moment, and why it is this one. */
+export interface Standing {
+  readonly profile: Profile;
+  readonly source: 'agent' | 'agent_type' | 'default';
+  /** The profile's, or less after too many violations. */
+  readonly trust_level: TrustLevel;
+}

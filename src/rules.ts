@@ -1,0 +1,95 @@
+import { DEFAULT_TRUST } from './domain/trust/builtin.ts';
+import type { DoorName } from './domain/trust/demand.ts';
+import { nativeEngine, type PolicyEngine } from './domain/trust/permit.ts';
+import type { Standing, TrustLevel } from './domain/trust/profile.ts';
+import { type RulebookState, rulebookKey, standingOf } from './domain/trust/rulebook.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Actor } from './ledger/log.ts';
+import type { Store } from './ledger/store.ts';
+import type { StepRules } from './operation.ts';
+
+/** Nothing is permitted by rules that are older than this; commits prove that theirs are current. */
+const RECENT_MS = 1000;
+
+export interface RulesOptions {
+  readonly engine?: PolicyEngine | undefined;
+  readonly default_trust?: TrustLevel | undefined;
+}
+
+/** The rulebook of one project, as whoever only reads goes by it; one for all connections of an opened store. */
+export class Rules {
+  readonly engine: PolicyEngine;
+  readonly #default_trust: TrustLevel;
+  readonly #store: Store;
+  readonly #project: string;
+  readonly #clock: Clock;
+  #read_ms = Number.NEGATIVE_INFINITY;
+  #state: RulebookState | undefined;
+
+  constructor(store: Store, project: string, clock: Clock, options: RulesOptions = {}) {
+    this.#store = store;
+    this.#project = project;
+    this.#clock = clock;
+    this.engine = options.engine ?? nativeEngine;
+    this.#default_trust = options.default_trust ?? DEFAULT_TRUST;
+  }
+
+  /** Undefined: nobody has changed what ships. `fresh`: as it is now. */
+  async rulebook(fresh = false): Promise<RulebookState | undefined> {
+    const asked_ms = this.#clock.elapsed_ms();
+    if (!fresh && asked_ms - this.#read_ms < RECENT_MS) return this.#state;
+    const { loaded } = await this.#store.find(this.#project, { keys: [rulebookKey] });
+    this.#state = loaded.get<RulebookState>(rulebookKey)?.state;
+    this.#read_ms = asked_ms;
+    return this.#state;
+  }
+
+  /** Somebody in this process has just changed them. */
+  forget(): void {
+    this.#read_ms = Number.NEGATIVE_INFINITY;
+  }
+
+  async standing(actor: Actor, door: DoorName | undefined, fresh = false): Promise<Standing> {
+    return standingOf(await this.rulebook(fresh), actor, this.defaultTrust(door));
+  }
+
+  /**
+   * `PROFILES_DEFAULT_TRUST` of whoever runs the server holds as it is. On one's own machine the environment is the agent's to set:
+   * there it can only take trust away.
+   */
+  defaultTrust(door: DoorName | undefined): TrustLevel {
+    const isServer = door === 'http' || door === 'mcp_http';
+    return isServer ? this.#default_trust : (Math.min(this.#default_trust, DEFAULT_TRUST) as TrustLevel);
+  }
+}
+
+/** Without rules: what ships. */
+export function stepRules(rules: Rules | undefined, actor: Actor, door: DoorName | undefined): StepRules {
+  return {
+    engine: rules?.engine ?? nativeEngine,
+    door,
+    rulebook: async () => await rules?.rulebook(true),
+    standing: async () => (await rules?.standing(actor, door, true)) ?? standingOf(undefined, actor),
+  };
+}
+
+export async function rulesOptions(env: NodeJS.ProcessEnv): Promise<RulesOptions> {
+  return { engine: await engineNamed(env.POLICY_ENGINE || 'native'), default_trust: defaultTrust(env) };
+}
+
+async function engineNamed(name: string): Promise<PolicyEngine> {
+  if (name === 'native') return nativeEngine;
+  if (name !== 'cedar')
+    throw new Error(`POLICY_ENGINE: expected native or cedar, not ${JSON.stringify(name)}`);
+  const { createCedarEngine } = await import('./policy/cedar/engine.ts');
+  return await createCedarEngine();
+}
+
+function defaultTrust(env: NodeJS.ProcessEnv): TrustLevel | undefined {
+  const text = env.PROFILES_DEFAULT_TRUST;
+  if (text === undefined || text === '') return undefined;
+  // The highest level is given by name, never by default.
+  if (!/^[0-3]$/.test(text))
+    throw new Error(`PROFILES_DEFAULT_TRUST: expected 0, 1, 2 or 3, not ${JSON.stringify(text)}`);
+  return Number(text) as TrustLevel;
+}
