@@ -1,19 +1,34 @@
+import type { CommitReader } from './commits.ts';
+import { countCall } from './domain/commands.ts';
+import type { NetworkSettings } from './domain/network/judge.ts';
+import type { Demand, Uses } from './domain/trust/demand.ts';
+import type { Permission } from './domain/trust/permission.ts';
+import type { Standing } from './domain/trust/profile.ts';
+import { Governor } from './governor.ts';
 import { Grants } from './grants.ts';
 import type { Clock } from './kernel/clock.ts';
 import { digest, type Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
-import { limits } from './kernel/limits.ts';
 import { normaliseArea, normalisePath } from './kernel/path.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
-import type { Decision, Needs } from './ledger/decision.ts';
+import { consider } from './ledger/consider.ts';
+import type { Decision, Taking } from './ledger/decision.ts';
 import { type Actor, logRow, type Request } from './ledger/log.ts';
-import type { Settled } from './ledger/proposal.ts';
 import type { Store } from './ledger/store.ts';
-import type { AnyOperation, Authority, InputSchema, Operation, Parsed, Step } from './operation.ts';
+import {
+  type AnyOperation,
+  type Authority,
+  answerOf,
+  type InputSchema,
+  type Operation,
+  type Parsed,
+  type Step,
+} from './operation.ts';
 import type { Ports } from './ports/ports.ts';
 import type { Presence, Showing } from './presence.ts';
-import { summarise } from './summarise.ts';
+import { type Rules, stepRules } from './rules.ts';
+import { summarise, withoutSecrets } from './summarise.ts';
 import type { TeamReader } from './teams.ts';
 import { type Hints, storeHints } from './waiting.ts';
 
@@ -25,7 +40,13 @@ export interface CoordinatorContext {
   readonly project: string;
   readonly presence?: Presence | undefined;
   readonly teams?: TeamReader | undefined;
+  /** Who may what; not in the simulation, which has no profiles. */
+  readonly rules?: Rules | undefined;
   readonly ports?: Ports | undefined;
+  /** Tells people what they are to hear of; without one it is left to whoever comes next. */
+  readonly announce?: (() => void) | undefined;
+  readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
+  readonly commits?: CommitReader | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -69,6 +90,8 @@ export class Connection {
   readonly #context: CoordinatorContext;
   readonly #grants = new Grants();
   readonly #showing: Showing;
+  /** Undefined: bound by no profile. */
+  readonly #governor: Governor | undefined;
   #sequence = 0;
   /** When it last said that its agent is there, and the calls since. */
   #touched_ms: number | undefined;
@@ -85,6 +108,9 @@ export class Connection {
     this.actor = actor;
     this.authority = authority;
     this.#showing = showing;
+    const { rules } = context;
+    const isBound = authority !== 'person' && actor.agent_id !== HOUSEKEEPER.agent_id;
+    if (rules !== undefined && isBound) this.#governor = new Governor(rules, actor, authority, showing.door);
   }
 
   /** The one loop: every operation of every door goes this way. */
@@ -120,7 +146,7 @@ export class Connection {
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const recorder = { committed: false };
     let answer = parsed.ok
-      ? (away ?? (await this.#handle(operation, parsed.value, this.#step(request, recorder, options))))
+      ? (away ?? (await this.#handle(operation, parsed.value, request, recorder, options)))
       : parsed.refusal;
 
     if (operation.signs !== undefined)
@@ -129,10 +155,29 @@ export class Connection {
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
     if (!recorder.committed) {
-      const result = isRefusal(answer) ? answer : { success: true };
+      const result = isRefusal(answer) ? withoutSecrets(answer) : { success: true };
       store.note(logRow(request, result, [], clock.now_ms(), clock.elapsed_ms()));
     }
     return answer;
+  }
+
+  /**
+   * What a tool of the agent is about to do, held against its profile. Only a refusal leaves a row: the look before every tool
+   * would be most of the log.
+   */
+  async judge(tool: string, permission: Permission): Promise<Refusal | undefined> {
+    const refusal = await this.#governor?.judge({ operation: tool, permission });
+    if (refusal === undefined) return undefined;
+    const { store, clock } = this.#context;
+    const asked = { name: tool, mutates: false };
+    const request = this.#request(asked, { permission }, undefined, clock.elapsed_ms());
+    store.note(logRow(request, refusal, [], clock.now_ms(), clock.elapsed_ms()));
+    return refusal;
+  }
+
+  /** Undefined: bound by no profile. */
+  async standing(): Promise<Standing | undefined> {
+    return await this.#governor?.standing();
   }
 
   /** A grant that the same agent got through another process, for a release to mean that one and no later one. */
@@ -194,11 +239,24 @@ export class Connection {
     }
   }
 
-  async #handle(operation: AnyOperation, input: object, step: Step): Promise<JsonObject> {
+  async #handle(
+    operation: AnyOperation,
+    input: object,
+    request: Request,
+    recorder: { committed: boolean },
+    options: CallOptions,
+  ): Promise<JsonObject> {
     if (operation.administers === true && this.authority === 'agent')
       return refuse('forbidden', `${operation.name} is not for agents.`);
+    if (operation.personal === true && this.authority !== 'person')
+      return refuse('person_required', `${operation.name} is for a person to decide.`);
     try {
-      return await operation.handle(input, step);
+      const demand = this.#governor?.demand(operation);
+      const refusal = demand === undefined ? undefined : await this.#check(operation, demand);
+      if (refusal !== undefined) return refusal;
+      const answer = await operation.handle(input, this.#step(request, recorder, options, demand));
+      if (operation.trust !== undefined) this.#context.rules?.forget();
+      return answer;
     } catch (error) {
       if (error instanceof StoreFailure) return error.refusal;
       const message = error instanceof Error ? error.message : String(error);
@@ -206,8 +264,24 @@ export class Connection {
     }
   }
 
+  /** Whether the caller's profile has it at all; and one more call, where that is counted. */
+  async #check(operation: AnyOperation, demand: Demand): Promise<Refusal | undefined> {
+    try {
+      const found = await this.#governor?.check(operation, demand);
+      if (found === undefined || 'success' in found) return found as Refusal | undefined;
+      if (found.profile.resource_limits.max_api_calls_per_hour === undefined) return undefined;
+      if (operation.winds_down === true) return undefined;
+      const counted = answerOf(await this.#chore('count_call', countCall(this.actor, demand.default_trust)));
+      return isRefusal(counted) ? counted : undefined;
+    } catch (error) {
+      // What a machine answers alone needs no store, and so no rules that are kept there.
+      if (operation.machine === true && error instanceof StoreFailure) return undefined;
+      throw error;
+    }
+  }
+
   #request(
-    operation: AnyOperation,
+    operation: Pick<AnyOperation, 'name' | 'mutates' | 'unlogged'>,
     parameters: JsonObject,
     operation_id: string | undefined,
     started_ms: number,
@@ -218,7 +292,7 @@ export class Connection {
       actor: this.actor,
       sequence: this.#sequence,
       operation: operation.name,
-      parameters: summarise(parameters),
+      parameters: summarise(parameters, operation.unlogged),
       // Without one from the caller a fresh id still makes our own retries after a lost answer safe.
       operation_id: operation.mutates ? (operation_id ?? this.#context.ids.uuid()) : '',
       input_digest:
@@ -227,17 +301,27 @@ export class Connection {
     };
   }
 
-  #step(request: Request, recorder: { committed: boolean }, options: CallOptions): Step {
-    const { store, clock, ids, workspace, project, hints, presence, teams, ports } = this.#context;
+  #step(
+    request: Request,
+    recorder: { committed: boolean },
+    options: CallOptions,
+    demand: Demand | undefined,
+  ): Step {
+    const { store, clock, ids, workspace, project, hints, presence, teams, ports, network, commits } =
+      this.#context;
     const signal = () => options.signal ?? never();
     return {
       caller: this.actor,
       authority: this.authority,
       presence,
       team: async () => await teams?.team(),
+      network: async () => (await network?.()) ?? { default: 'deny', coordination: [] },
       project,
       ids,
       grants: this.#grants,
+      root: workspace.root,
+      announce: () => this.#context.announce?.(),
+      rules: stepRules(this.#context.rules, this.actor, this.#showing.door),
       path: (input, field) => {
         const normal = normalisePath(input, workspace);
         return normal.ok ? normal.key : refuse(normal.code, normal.message, { field });
@@ -246,13 +330,13 @@ export class Connection {
         const normal = normaliseArea(input, workspace);
         return normal.ok ? normal.area : refuse(normal.code, normal.message, { field });
       },
-      run: async (decision) => {
-        const outcome = await store.run(request, decision);
+      run: async (decision, uses) => {
+        const outcome = await store.run(request, this.#governed(decision, demand, uses));
         recorder.committed ||= outcome.status === 'committed' && !outcome.repeated;
         return outcome;
       },
       take: async (taking) => {
-        const outcome = await store.take(request, taking);
+        const outcome = await this.#take(request, taking, demand);
         recorder.committed ||= outcome.status === 'committed' && !outcome.repeated;
         return outcome;
       },
@@ -262,11 +346,13 @@ export class Connection {
         return signal();
       },
       hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal(), matters),
-      consider: (decision) => this.#consider(decision),
+      consider: (decision) => consider(store, project, decision),
       waiting: (why) => options.onWaiting?.(why),
       stillHere: async () => {
         if (this.#touched_ms !== undefined && presence?.isDue(this.#touched_ms)) await this.#sign(true);
       },
+      changes: async (commit, base) =>
+        (await commits?.changes(commit, base)) ?? { ok: false, reason: 'There is no repository here.' },
       ports: () => {
         if (ports === undefined) throw new Error('this coordinator was given no ports');
         return ports;
@@ -279,17 +365,21 @@ export class Connection {
     };
   }
 
-  async #consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>> {
-    let needs: Needs = decision.needs;
-    for (let round = 0; round <= limits.need_rounds; round += 1) {
-      // All of it anew in each round: one snapshot.
-      const { loaded, now_ms } = await this.#context.store.find(this.#context.project, needs);
-      const verdict = decision.decide(loaded, now_ms);
-      if (verdict.verdict !== 'need') return verdict;
-      const { keys = [], ranges = [] } = verdict.needs;
-      needs = { keys: [...(needs.keys ?? []), ...keys], ranges: [...(needs.ranges ?? []), ...ranges] };
-    }
-    throw new Error(`a decision needed more than ${limits.need_rounds} further rounds`);
+  #governed<A extends JsonObject>(
+    decision: Decision<A>,
+    demand: Demand | undefined,
+    uses?: Uses,
+  ): Decision<A> {
+    if (demand === undefined || this.#governor === undefined) return decision;
+    return this.#governor.govern(decision, uses === undefined ? demand : { ...demand, uses });
+  }
+
+  async #take<A extends JsonObject>(request: Request, taking: Taking<A>, demand: Demand | undefined) {
+    const { store } = this.#context;
+    const governed = { ...taking, decision: this.#governed(taking.decision, demand) };
+    if (demand !== undefined && (await this.#governor?.goesTheLongWay(demand)))
+      return await store.run(request, governed.decision);
+    return await store.take(request, governed);
   }
 
   #chore<A extends JsonObject>(name: string, decision: Decision<A>) {

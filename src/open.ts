@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CommitReader } from './commits.ts';
 import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
 import { entities } from './domain/entities.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
@@ -10,6 +11,7 @@ import type { Store } from './ledger/store.ts';
 import type { Authority } from './operation.ts';
 import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
+import { Rules, rulesOptions } from './rules.ts';
 import { chooseStore } from './stores/choose.ts';
 import { openStore } from './stores/open.ts';
 import { TeamReader } from './teams.ts';
@@ -37,6 +39,8 @@ export interface OpenOptions {
   readonly brief?: boolean | undefined;
   /** False: what is committed is not waited for on the disk. A power cut may lose it, nothing else. */
   readonly lasting?: boolean | undefined;
+  /** Called when something was committed that people are to hear of; it must not wait for anything. */
+  readonly announce?: (() => void) | undefined;
   /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
   readonly presence?: PresenceSettings | 'off' | undefined;
 }
@@ -70,6 +74,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const settings = wanted === 'off' ? {} : wanted;
   const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
   const teams = new TeamReader(workspace, clock, env);
+  const rules = new Rules(store, project, clock, await rulesOptions(env));
   const ports = brief === true ? undefined : createPorts(env, clock);
   const context: CoordinatorContext = {
     store,
@@ -79,7 +84,12 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     project,
     presence: wanted === 'off' ? undefined : presence,
     teams,
+    rules,
     ports,
+    announce: options.announce,
+    // No hook asks, and its program would be larger for it.
+    network: async () => (await import('./policy/network/settings.ts')).networkSettings(env),
+    commits: new CommitReader(workspace, env),
   };
   // Whoever lives long seals the log for all; a short command would not get to it.
   const sealing = options.sits === true ? seal(store, project, clock) : undefined;

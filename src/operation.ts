@@ -1,4 +1,11 @@
+import type { CommitChanges } from './commits.ts';
 import type { Caller } from './domain/lease.ts';
+import type { NetworkSettings } from './domain/network/judge.ts';
+import type { DoorName, Uses } from './domain/trust/demand.ts';
+import type { Permission } from './domain/trust/permission.ts';
+import type { PolicyEngine } from './domain/trust/permit.ts';
+import type { Standing, TrustLevel } from './domain/trust/profile.ts';
+import type { RulebookState } from './domain/trust/rulebook.ts';
 import type { Grants } from './grants.ts';
 import type { Area } from './kernel/area.ts';
 import type { Ids } from './kernel/ids.ts';
@@ -19,6 +26,14 @@ import type { Hints, Matters } from './waiting.ts';
  */
 export type Authority = 'agent' | 'operator' | 'person';
 
+/** The rules as they are now, for those that explain them. */
+export interface StepRules {
+  readonly engine: PolicyEngine;
+  readonly door: DoorName | undefined;
+  rulebook(): Promise<RulebookState | undefined>;
+  standing(): Promise<Standing>;
+}
+
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
 export interface Step {
   readonly caller: Caller;
@@ -27,15 +42,23 @@ export interface Step {
   readonly presence: Presence | undefined;
   /** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
   team(): Promise<Team | Refusal | undefined>;
+  /** What this place says about the network, or what is wrong with how it says it. */
+  network(): Promise<NetworkSettings | Refusal>;
   readonly project: string;
   readonly ids: Ids;
   /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
   readonly grants: Grants;
+  /** The top of the workspace. */
+  readonly root: string;
+  /** Something was committed that people are to hear of: whoever tells them is stirred, and nobody waits for it. */
+  announce(): void;
+  readonly rules: StepRules;
   /** The one normal form of a path, or why it has none. */
   path(input: string, field: string): string | Refusal;
   /** The same for what can be locked: a file, a folder, a pattern. */
   area(input: string, field: string): Area | Refusal;
-  run<A extends JsonObject>(decision: Decision<A>): Promise<Outcome<A>>;
+  /** What the caller's profile has to say is decided in the same commit, and what it uses up is counted there. */
+  run<A extends JsonObject>(decision: Decision<A>, uses?: Uses): Promise<Outcome<A>>;
   take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>>;
   /** For bounds on input only; decisions get the store’s time. */
   now_ms(): number;
@@ -52,6 +75,8 @@ export interface Step {
   /** A call that waits for long says from time to time that its agent does, or it would be taken for dead. */
   stillHere(): Promise<void>;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** What a commit of the workspace's repository changed; since `base` where it is more than one commit. */
+  changes(commit: string, base?: string): Promise<CommitChanges>;
   /** This machine's port blocks; they are in no store. */
   ports(): Ports;
   /** Rows of the log, newest first. Who may see which is the operation's business. */
@@ -100,6 +125,18 @@ export interface Operation<I extends object = object> {
   readonly machine?: true;
   /** For whoever runs the place, or a person. No agent's key does it, and it is no MCP tool. */
   readonly administers?: true;
+  /** For a person alone, who has proven to be one: nobody else does it through any door, and it is no MCP tool. */
+  readonly personal?: true;
+  /** What it does beyond coordinating, which the caller's profile has to allow. */
+  readonly permission?: Permission;
+  /** The least trust it takes; a person needs none. */
+  readonly trust?: TrustLevel;
+  /** Gives back, reports or ends: possible also when a profile's time is up. */
+  readonly winds_down?: true;
+  /** The field that the CLI fills with the contents of the file it is given. */
+  readonly file?: string;
+  /** Fields whose value stands in no log, not even in part. */
+  readonly unlogged?: readonly string[];
   /** An input that works as it stands: the example of the OpenAPI document, which a test sends. */
   readonly sample?: JsonObject;
   /** The CLI's arguments without a flag, in order. */

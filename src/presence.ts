@@ -1,5 +1,6 @@
 import { touchSession } from './domain/commands.ts';
 import type { SignOfLife } from './domain/sessions/change-session.ts';
+import type { DoorName } from './domain/trust/demand.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
@@ -21,6 +22,8 @@ export type Shows = 'always' | 'writes' | 'never';
 export interface Showing {
   readonly shows?: Shows | undefined;
   readonly capabilities?: readonly string[] | undefined;
+  /** The way it came in: a profile may be for some ways only. */
+  readonly door?: DoorName | undefined;
 }
 
 /** How often those who are turned away look whether somebody died with what they want. */

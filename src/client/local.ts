@@ -9,7 +9,7 @@ import { unknownOperation } from './refusals.ts';
 /** A client that has the store in hands. */
 export async function connectLocal({ options, identity }: LocalTarget): Promise<Client> {
   const coxswain = await open(options);
-  const connection = coxswain.connect(identity);
+  const connection = coxswain.connect(identity, 'operator', { door: 'library' });
   const names = operations.map(({ name }) => name);
   return createClient(names, {
     actor: connection.actor,

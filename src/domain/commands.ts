@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { Commands, Decision, Taking } from '../ledger/decision.ts';
-import { submitChangeset as change } from './changesets/changeset.ts';
+import type { Command, Commands, Decision, Taking } from '../ledger/decision.ts';
+import { type Consequence, decideApproval as decide, type PersonsDecision } from './approvals/decide.ts';
+import { claimNotice as claimNews, concludeNotice as concludeNews } from './approvals/notice.ts';
 import { leaveHandoff as leaveBehind } from './handoffs/final-handoff.ts';
 import { writeHandoff as handOff } from './handoffs/handoff.ts';
 import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
@@ -8,6 +9,11 @@ import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
 import { releaseLock as release, releaseLocks as releaseAll } from './locks/release-lock.ts';
 import { acknowledgeMessages as acknowledge, sendMessage as send } from './mail/message.ts';
+import {
+  removeNetworkPolicy as dropPolicy,
+  setNetworkPolicy as setPolicy,
+} from './network/change-policies.ts';
+import { checkNetwork as judgeNetwork } from './network/check-network.ts';
 import {
   cancelWork as cancel,
   reprioritiseWork as reprioritise,
@@ -26,6 +32,39 @@ import {
   touchSession as touch,
 } from './sessions/change-session.ts';
 import { freeLocks as free, freeTasks as giveUp } from './sessions/free-leases.ts';
+import { countCall as call } from './trust/calls.ts';
+import {
+  applyProfiles as apply,
+  assignProfile as assign,
+  removeProfile as remove,
+  restoreTrust as restore,
+  setProfile as set,
+  unassignProfile as unassign,
+} from './trust/change-rulebook.ts';
+import type { Demand } from './trust/demand.ts';
+import { governed } from './trust/governed.ts';
+import { type Guard, guardOperation as guard } from './trust/guard-operation.ts';
+import { nativeEngine, type PolicyEngine } from './trust/permit.ts';
+import { reportUsage as report } from './trust/usage.ts';
+import { VERIFICATION_APPROVAL } from './verification/ask-person.ts';
+import {
+  concludeRemote as conclude,
+  decideRun as decideVerification,
+  dispatchRun as dispatch,
+  finishRun as finish,
+  renewRun as keepRun,
+  recordRun as record,
+  startRun as startIt,
+} from './verification/execute.ts';
+import {
+  removeVerificationPolicy as removePolicy,
+  setVerificationPolicies as setPolicies,
+} from './verification/policy-book.ts';
+import {
+  submitChangeset as change,
+  receiveChange as receive,
+  routeChangeset as route,
+} from './verification/route.ts';
 
 type Build = (...args: never[]) => Decision<JsonObject>;
 
@@ -62,15 +101,81 @@ export const freeTasks = command('free_tasks', giveUp);
 export const writeHandoff = command('write_handoff', handOff);
 export const leaveHandoff = command('leave_handoff', leaveBehind);
 export const submitChangeset = command('submit_changeset', change);
+export const routeChangeset = command('route_changeset', route);
+export const receiveChange = command('receive_change', receive);
+export const setVerificationPolicies = command('set_verification_policies', setPolicies);
+export const removeVerificationPolicy = command('remove_verification_policy', removePolicy);
+export const startRun = command('start_run', startIt);
+export const renewRun = command('renew_run', keepRun);
+export const dispatchRun = command('dispatch_run', dispatch);
+export const finishRun = command('finish_run', finish);
+export const recordRun = command('record_run', record);
+export const concludeRemote = command('conclude_remote', conclude);
+export const decideRun = command('decide_run', decideVerification);
 export const sendMessage = command('send_message', send);
 export const acknowledgeMessages = command('acknowledge_messages', acknowledge);
 export const createKey = command('create_key', create);
 export const revokeKey = command('revoke_key', revoke);
+export const setProfile = command('set_profile', set);
+export const removeProfile = command('remove_profile', remove);
+export const assignProfile = command('assign_profile', assign);
+export const unassignProfile = command('unassign_profile', unassign);
+export const restoreTrust = command('restore_trust', restore);
+export const applyProfiles = command('apply_profiles', apply);
+export const reportUsage = command('report_usage', report);
+export const countCall = command('count_call', call);
+
+/** An approval of a run decides the run, in the same commit. */
+const consequence: Consequence = ({ kind, context }, { verdict, decided_by, reason }) =>
+  kind === VERIFICATION_APPROVAL
+    ? decideVerification(context.run_id as string, verdict === 'approved', decided_by, reason)
+    : undefined;
+
+export const decideApproval = command('decide_approval', (decided: PersonsDecision) =>
+  decide(decided, consequence),
+);
+export const claimNotice = command('claim_notice', claimNews);
+export const concludeNotice = command('conclude_notice', concludeNews);
+export const guardOperation = command('guard_operation', (asked: Guard) => guard(asked));
+
+const guardNamed = command('guarded', (asked: Guard, inner: Command) => {
+  const build = registry.get(inner.name) as ((...args: unknown[]) => Decision<JsonObject>) | undefined;
+  if (build === undefined) throw new Error(`unknown command: ${inner.name}`);
+  return guard(asked, build(...inner.args));
+});
+
+/** What is dangerous about a decision, decided in the same commit: it takes effect only with what permits it. */
+export function guarded(asked: Guard, inner: Decision<JsonObject>): Decision<JsonObject> {
+  return inner.command === undefined ? guard(asked, inner) : guardNamed(asked, inner.command);
+}
+export const checkNetwork = command('check_network', judgeNetwork);
+export const setNetworkPolicy = command('set_network_policy', setPolicy);
+export const removeNetworkPolicy = command('remove_network_policy', dropPolicy);
 
 const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
 
 export function getWork(wanted: GetWork): Taking<JsonObject> {
   return { ...take(wanted), decision: claim(wanted) };
 }
+
+const GOVERNED = 'governed';
+
+/** The decision as its caller may ask for it. With rules of its own engine nobody else makes it for us. */
+export function governedBy<A extends JsonObject>(
+  decision: Decision<A>,
+  demand: Demand,
+  engine: PolicyEngine,
+): Decision<A> {
+  const { command: inner } = decision;
+  const outer = governed(decision, demand, engine);
+  if (inner === undefined || engine !== nativeEngine) return outer;
+  return { ...outer, command: { name: GOVERNED, args: [demand, inner] } };
+}
+
+registry.set(GOVERNED, ((demand: Demand, { name, args }: Command): Decision<JsonObject> => {
+  const build = registry.get(name);
+  if (build === undefined || name === GOVERNED) throw new Error(`no decision ${name}`);
+  return governed(build(...(args as never[])), demand);
+}) as unknown as Build);
 
 export const commands: Commands = registry;

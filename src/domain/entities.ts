@@ -1,5 +1,8 @@
 import { defineEntities } from '../ledger/entity.ts';
+import { approvalEntity } from './approvals/approval.ts';
+import { noticeEntity } from './approvals/notice.ts';
 import { changesetEntity } from './changesets/changeset.ts';
+import { sessionChangesEntity } from './changesets/session-changes.ts';
 import { handoffEntity } from './handoffs/handoff.ts';
 import { keyEntity } from './keys/key.ts';
 import { lockFoldersEntity } from './locks/folders.ts';
@@ -9,6 +12,12 @@ import { lineEntity } from './queue/line.ts';
 import { taskEntity } from './queue/task.ts';
 import { holderEntity } from './queue/terms.ts';
 import { sessionEntity } from './sessions/session.ts';
+import { callsEntity } from './trust/calls.ts';
+import { rulebookEntity } from './trust/rulebook.ts';
+import { usageEntity } from './trust/usage.ts';
+import { violationCountEntity, violationEntity } from './trust/violations.ts';
+import { policyBookEntity } from './verification/policy-book.ts';
+import { runEntity } from './verification/run.ts';
 
 /** Every kind of entity the product knows. Adding a capability adds its kinds here. */
 export const entities = defineEntities(
@@ -21,5 +30,15 @@ export const entities = defineEntities(
   handoffEntity,
   messageEntity,
   changesetEntity,
+  sessionChangesEntity,
   keyEntity,
+  rulebookEntity,
+  approvalEntity,
+  noticeEntity,
+  violationEntity,
+  violationCountEntity,
+  usageEntity,
+  callsEntity,
+  policyBookEntity,
+  runEntity,
 );

@@ -53,6 +53,18 @@ export const limits = {
   handoffs_listed_max: 50,
 
   changeset_files_max: 500,
+  changeset_diff_chars_max: 100_000,
+
+  /** With what one routing reads and writes they stay within a commit. */
+  verification_policies_max: 40,
+  verification_patterns_max: 100,
+  verification_timeout_seconds_max: 24 * 3600,
+  verification_output_chars_max: 16_000,
+  verification_attempts_max: 3,
+  /** A runner says so often that it lives; three times missed, and another one takes over. */
+  verification_lease_ms: 60_000,
+  /** Files of a push; GitHub leaves out the rest of larger ones. */
+  push_files_max: 2048,
 
   message_chars_max: 10_000,
   message_recipients_max: 40,
@@ -76,6 +88,30 @@ export const limits = {
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,
+
+  approvals_looked_at_max: 200,
+  approvals_listed_max: 100,
+  approval_hours_default: 24,
+  approval_hours_max: 30 * 24,
+  violations_listed_max: 200,
+  /** Findings of one operation that are written down; the rest is counted. */
+  violations_per_commit: 10,
+  lower_trust_after_default: 5,
+  operation_text_chars_max: 50_000,
+  notice_attempts_max: 3,
+  notices_per_round: 50,
+  /** Nobody is told of anything older. */
+  notice_fresh_ms: 24 * 3600 * 1000,
+  /** The rulebook is one record, and every commit goes by it. */
+  profiles_max: 100,
+  assignments_max: 500,
+  lowered_agents_max: 500,
+  profile_words_max: 100,
+  network_policies_max: 100,
+  rulebook_file_chars_max: 200_000,
+  network_entries_max: 200,
+  network_addresses_max: 32,
+  network_access_listed_max: 200,
 
   keys_max: 1000,
   key_days_max: 3650,

@@ -66,12 +66,61 @@ const catalogue = {
     'error',
     'Make the named folder and file yours and writable, or set COX_STATE_DIR to another folder.',
   ],
+  // guardrails
+  guardrails_invalid: ['error', 'Mend the named lines, then run `cox guard test` again.'],
   // setting up agent clients
   config_unusable: ['error', 'Repair the named file, then run the command again; nothing was changed.'],
   config_changed: ['error', 'Run the command again: it plans anew with what is there now.'],
+  // profiles and trust
+  operation_not_permitted: [
+    'error',
+    'Do what your profile allows (get_my_profile); somebody with another profile can do this.',
+  ],
+  insufficient_trust_level: [
+    'error',
+    'Ask a person, or an agent with more trust, to do it; get_my_profile says what you have.',
+  ],
+  resource_limit_exceeded: ['error', 'Stop here: hand off what is left (write_handoff) and end the session.'],
+  lock_required: ['error', 'Lock the named files first (acquire_lock), then do it again.'],
+  unknown_profile: ['error', 'See list_profiles for the names there are.'],
+  profiles_invalid: ['error', 'Correct the file as the errors say; nothing was changed.'],
+  // network
+  domain_blocked: [
+    'error',
+    'Go on without it; if you need it, ask whoever runs this to list it in your network policy.',
+  ],
   // who may what
   forbidden: ['error', 'Ask whoever runs this; an agent’s key does not do it.'],
   unknown_key: ['error', 'List the keys with `cox key list --all`; the id stands in the middle of a key.'],
+  person_required: [
+    'error',
+    'A person does this, in a terminal of their own or with a person’s key in COX_PERSON_KEY.',
+  ],
+  not_confirmed: ['error', 'Nothing was changed; say it again if it was meant.'],
+  // guardrails and approvals
+  destructive_operation_blocked: [
+    'error',
+    'Do it another way (see `instead`), or wait until a person approves it; then repeat it exactly as it is.',
+  ],
+  credential_file_protected: [
+    'error',
+    'Leave the file as it is and go on without it; a person has been asked to look at it.',
+  ],
+  unknown_approval: ['error', 'List what waits with `cox approval list`.'],
+  approval_decided: ['error', 'Nothing to do: somebody has decided about it before you.'],
+  approval_expired: ['error', 'Nothing to do: if it is tried again, it is asked for again.'],
+  approval_changed: ['error', 'Look at it again with `cox approval show`, then decide about what is there.'],
+  // verification
+  unknown_changeset: ['error', 'Check the changeset id; submit_changeset returns it.'],
+  unknown_run: ['error', 'Check the run id; verify_changeset and verification_status show it.'],
+  changes_unreadable: [
+    'error',
+    'Give what was changed as result.diff (what `git diff` prints), or the names as result.files.',
+  ],
+  tests_required: [
+    'error',
+    'Have the commit verified (verify_changeset) and complete with it in result.commit.',
+  ],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
   store_damaged: [

@@ -1,7 +1,9 @@
 import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../domain/commands.ts';
 import { type AcquireLock, FIRST } from '../domain/locks/acquire-lock.ts';
+import { AUTOMATIC } from '../domain/locks/automatic.ts';
 import { mayFree, TIDIED_FOLDERS } from '../domain/locks/await-lock.ts';
-import { isFolderPlace } from '../kernel/area.ts';
+import type { Uses } from '../domain/trust/demand.ts';
+import { areaName, isFolderPlace } from '../kernel/area.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse } from '../kernel/refusal.ts';
@@ -133,7 +135,7 @@ async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonO
 
 async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObject | Refusal> {
   for (let round = 0; round < TIDY_ROUNDS_MAX; round += 1) {
-    const outcome = await step.run(decide(wish));
+    const outcome = await step.run(decide(wish), usesOf(wish));
     // A repeated one granted to an earlier call of the same id, and left this one in line.
     if (outcome.status === 'committed' && !outcome.repeated && 'standing' in wish) wish.standing = false;
     const answer = answerOf(outcome);
@@ -142,6 +144,13 @@ async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObje
       if (isFolderPlace(place)) await step.chore('tidy_locks', tidyLocks({ folder: place }));
   }
   return refuse('too_large', 'More locks ran out below the folder than could be cleared away; try again.');
+}
+
+/** An exclusive lock is taken to change something; one that was taken for an edit is the change. */
+function usesOf({ areas, shared, reason }: AcquireLock): Uses | undefined {
+  if (shared === true) return undefined;
+  const names = areas.map(areaName);
+  return reason === AUTOMATIC ? { modifies: names, locks_them: true } : { means_to_modify: names };
 }
 
 /** Reads first: only what can be had now is worth a commit. */

@@ -1,10 +1,12 @@
 import { changesetRange, listChangesets as list } from '../domain/changesets/changeset.ts';
-import { submitChangeset as submit } from '../domain/commands.ts';
+import { routeChangeset, submitChangeset as submit } from '../domain/commands.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
 export interface Input {
   file_paths: string[];
   commit_sha?: string | undefined;
+  base?: string | undefined;
+  diff?: string | undefined;
   summary?: string | undefined;
 }
 
@@ -12,24 +14,48 @@ export const submitChangeset = {
   name: 'submit_changeset',
   group: 'changeset',
   verb: 'submit',
-  summary: 'Say which files you changed, and in which commit; it is kept with your session.',
+  summary: 'Say which files you changed, and in which commit; answers what will be verified.',
   route: { method: 'POST', path: '/changesets/submit' },
   mutates: true,
   standard: false,
+  permission: 'write',
   positional: ['file_paths'],
+  unlogged: ['diff'],
   examples: ['cox changeset submit src/app.ts src/router.ts --commit-sha 4f1c2ab --summary "router moved"'],
   input: async () => (await import('./schemas/sessions.ts')).submitChangeset,
-  async handle({ file_paths, commit_sha, summary }, step) {
+  async handle({ file_paths, commit_sha, base, diff, summary }, step) {
     const files = new Set<string>();
     for (const [index, file] of file_paths.entries()) {
       const path = step.path(file, `file_paths.${index}`);
       if (typeof path !== 'string') return path;
       files.add(path);
     }
-    const changeset = { files: [...files], commit_sha, summary };
-    return answerOf(await step.run(submit(step.ids.uuid(), step.caller, changeset)));
+    // Loaded only for a diff: hooks come here too, with none.
+    const shown =
+      diff === undefined ? undefined : (await import('../policy/guard/secrets.ts')).maskSecrets(diff);
+    const changeset = { files: [...files], commit_sha, base_sha: base, diff: shown, summary };
+    const decision = submit(step.ids.uuid(), step.caller, changeset);
+    return answerOf(await step.run(decision, { modifies: changeset.files }));
   },
 } satisfies Operation<Input>;
+
+export const verifyChangeset = {
+  name: 'verify_changeset',
+  group: 'changeset',
+  verb: 'verify',
+  summary: 'Have a committed change verified as the policies say. What has a result for the commit keeps it.',
+  route: { method: 'POST', path: '/changesets/verify' },
+  mutates: true,
+  repeatable: true,
+  standard: false,
+  positional: ['changeset_id'],
+  examples: ['cox changeset verify 0192a000-… --commit-sha $(git rev-parse HEAD)'],
+  input: async () => (await import('./schemas/verification.ts')).verifyChangeset,
+  async handle({ changeset_id, commit_sha, force }, step) {
+    const is_person = step.authority === 'person';
+    return answerOf(await step.run(routeChangeset({ changeset_id, commit_sha, force, is_person })));
+  },
+} satisfies Operation<{ changeset_id: string; commit_sha?: string | undefined; force: boolean }>;
 
 export const listChangesets = {
   name: 'list_changesets',

@@ -1,8 +1,8 @@
 import { completeWorkBatch as decide } from '../domain/commands.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal } from '../kernel/refusal.ts';
-import { answerOf, type Operation } from '../operation.ts';
-import { type CompletionInput, completion, releaseDependents } from './complete-work.ts';
+import type { Operation } from '../operation.ts';
+import { type CompletionInput, endTasks, releaseDependents } from './complete-work.ts';
 
 export interface Input {
   items: CompletionInput[];
@@ -17,12 +17,12 @@ export const completeWorkBatch = {
   mutates: true,
   repeatable: true,
   standard: false,
+  winds_down: true,
   examples: [`cox work complete-batch --items '[{"task_id":"01926f…","success":true}]'`],
   sample: { items: [{ task_id: '0192a000-0000-7000-8000-000000000001', success: true }] },
   input: async () => (await import('./schemas/work.ts')).completeWorkBatch,
   async handle(input, step) {
-    const meant = input.items.map((item) => completion(item, step));
-    const answer = answerOf(await step.run(decide(meant)));
+    const [answer, meant] = await endTasks(input.items, step, decide);
     if (isRefusal(answer) && answer.results === undefined) return answer;
     const results = answer.results as JsonObject[];
     for (const [index, result] of results.entries())

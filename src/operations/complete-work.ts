@@ -1,8 +1,11 @@
-import { completeWork as decide, settleDue } from '../domain/commands.ts';
-import type { Completion } from '../domain/queue/complete-work.ts';
-import type { Json } from '../kernel/json.ts';
+import { completeWork as decide, guarded, settleDue } from '../domain/commands.ts';
+import { type Completion, JUDGE_FIRST } from '../domain/queue/complete-work.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../kernel/refusal.ts';
+import type { Decision } from '../ledger/decision.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
+import { judgeChanges, saysChanges } from './guard-changes.ts';
+import { announceGuarded } from './guard-step.ts';
 
 export interface CompletionInput {
   task_id: string;
@@ -21,6 +24,7 @@ export const completeWork = {
   mutates: true,
   repeatable: true,
   standard: true,
+  winds_down: true,
   positional: ['task_id'],
   examples: [
     'cox work complete 01926f… --success --result \'{"commit":"4f1c2"}\'',
@@ -29,18 +33,48 @@ export const completeWork = {
   sample: { task_id: '0192a000-0000-7000-8000-000000000001', success: true, result: { passed: 12 } },
   input: async () => (await import('./schemas/work.ts')).completeWork,
   async handle(input, step) {
-    const meant = completion(input, step);
-    const answer = answerOf(await step.run(decide(meant)));
+    const [answer, [meant]] = await endTasks([input], step, ([only]) => decide(only as Completion));
     if (isRefusal(answer)) return answer;
-    step.grants.forget(`task/${input.task_id}`, meant.caller.token);
+    step.grants.forget(`task/${input.task_id}`, meant?.caller.token);
     if (answer.has_dependents === true) await releaseDependents(step);
     return answer;
   },
 } satisfies Operation<CompletionInput>;
 
-export function completion(input: CompletionInput, step: Step): Completion {
+/** Ends them by one decision, after what they have changed was looked at. */
+export async function endTasks(
+  inputs: readonly CompletionInput[],
+  step: Step,
+  decideAll: (meant: readonly Completion[]) => Decision<JsonObject>,
+): Promise<[JsonObject, readonly Completion[]]> {
+  for (const of_session of [false, true]) {
+    const { refusal, guard, commits } = await judgeChanges(inputs, step, of_session);
+    if (refusal !== undefined) return [refusal, []];
+    const meant = inputs.map((input) => ({
+      ...completion(input, step, commits.get(input.task_id)),
+      is_judged: of_session || saysChanges(input.result),
+    }));
+    const ending = decideAll(meant);
+    const outcome = await step.run(
+      guard === undefined ? ending : guarded({ ...guard, caller: step.caller }, ending),
+    );
+    const answer = answerOf(outcome);
+    // Hardly ever: the session has said besides its results that it changed something.
+    if (answer[JUDGE_FIRST] === true) continue;
+    if (guard !== undefined) announceGuarded(answer, step);
+    return [answer, meant];
+  }
+  throw new Error('a completion was to be judged twice');
+}
+
+function completion(input: CompletionInput, step: Step, commit_sha: string | undefined): Completion {
   const token = input.fencing_token ?? step.grants.of(`task/${input.task_id}`);
-  return { ...input, result: input.result as Json | undefined, caller: { ...step.caller, token } };
+  return {
+    ...input,
+    result: input.result as Json | undefined,
+    caller: { ...step.caller, token },
+    commit_sha,
+  };
 }
 
 /** Most fan-outs are small and done at once; a large one is gone on with by whoever asks for work next. */

@@ -11,6 +11,7 @@ export const writeHandoff = {
   route: { method: 'POST', path: '/handoffs/write' },
   mutates: true,
   standard: true,
+  winds_down: true,
   positional: ['summary'],
   examples: ['cox handoff write "router moved, tests red" --next-steps "mend test/router.test.ts"'],
   input: async () => (await import('./schemas/sessions.ts')).writeHandoff,

@@ -1,25 +1,48 @@
 import type { AnyOperation } from '../operation.ts';
 import { acquireLock } from './acquire-lock.ts';
+import { approve, denyApproval, listApprovals, showApproval } from './approvals.ts';
+import {
+  applyProfiles,
+  assignProfile,
+  removeProfile,
+  restoreTrust,
+  setProfile,
+  unassignProfile,
+} from './change-profiles.ts';
 import { cancelWork, reprioritiseWork, retryWork } from './change-work.ts';
-import { listChangesets, submitChangeset } from './changesets.ts';
+import { listChangesets, submitChangeset, verifyChangeset } from './changesets.ts';
 import { checkLocks } from './check-locks.ts';
+import { checkPolicyAmong } from './check-policy.ts';
 import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
 import { getStats } from './get-stats.ts';
 import { getWork } from './get-work.ts';
 import { getWorkBatch } from './get-work-batch.ts';
+import { checkGuardrails, listViolations } from './guardrails.ts';
 import { readHandoff, writeHandoff } from './handoffs.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from './mail.ts';
+import { checkNetwork, listNetworkAccess } from './network.ts';
+import { listNetworkPolicies, removeNetworkPolicy, setNetworkPolicy } from './network-policies.ts';
 import { allocatePorts, portsStatus, releasePorts } from './ports.ts';
+import { getMyProfile, listProfiles, showProfile } from './profiles.ts';
 import { queryAudit } from './query-audit.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
+import { reportUsage } from './report-usage.ts';
 import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSession } from './sessions.ts';
 import { listWork, showWork } from './show-work.ts';
 import { submitWork } from './submit-work.ts';
 import { submitWorkBatch } from './submit-work-batch.ts';
 import { showTeam } from './team.ts';
+import {
+  listVerificationPolicies,
+  recordVerification,
+  removeVerificationPolicy,
+  setVerificationPolicy,
+  startVerification,
+  verificationStatus,
+} from './verification.ts';
 
 /** Everything one can ask for, in the order in which the doors list it, under the name of its method in the library. */
 export const declarations = {
@@ -51,14 +74,43 @@ export const declarations = {
   showTeam,
   submitChangeset,
   listChangesets,
+  verifyChangeset,
+  verificationStatus,
+  listVerificationPolicies,
+  setVerificationPolicy,
+  removeVerificationPolicy,
+  startVerification,
+  recordVerification,
   allocatePorts,
   releasePorts,
   portsStatus,
+  checkNetwork,
+  listNetworkAccess,
+  setNetworkPolicy,
+  removeNetworkPolicy,
+  listNetworkPolicies,
   createKey,
   listKeys,
   revokeKey,
   queryAudit,
   getStats,
+  checkGuardrails,
+  listViolations,
+  listApprovals,
+  showApproval,
+  approve,
+  denyApproval,
+  getMyProfile,
+  listProfiles,
+  showProfile,
+  setProfile,
+  removeProfile,
+  assignProfile,
+  unassignProfile,
+  restoreTrust,
+  applyProfiles,
+  checkPolicy: checkPolicyAmong((name) => operationsByName.get(name)),
+  reportUsage,
 };
 
 export const operations: readonly AnyOperation[] = Object.values(declarations);

@@ -18,6 +18,7 @@ export const releaseLock = {
   mutates: true,
   repeatable: true,
   standard: true,
+  winds_down: true,
   positional: ['file_path'],
   several: 'file_paths',
   examples: ['cox lock release src/app.ts', 'cox lock release src/a.ts src/api/'],

@@ -68,6 +68,7 @@ export const heartbeat = {
   mutates: true,
   standard: true,
   signs: 'here',
+  winds_down: true,
   examples: ['cox session heartbeat'],
   input: async () => (await import('./schemas/sessions.ts')).heartbeat,
   async handle(_input, step) {
@@ -104,6 +105,7 @@ export const endSession = {
   mutates: true,
   standard: false,
   signs: 'gone',
+  winds_down: true,
   examples: ['cox session end'],
   input: async () => (await import('./schemas/sessions.ts')).endSession,
   async handle(_input, step) {

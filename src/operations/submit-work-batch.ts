@@ -1,10 +1,9 @@
-import { submitWork as decide } from '../domain/commands.ts';
 import type { NewTask } from '../domain/queue/submit-work.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { refuse } from '../kernel/refusal.ts';
-import { answerOf, type Operation } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { releaseDependents } from './complete-work.ts';
-import { newTask, type TaskInput, taskIdOfKey } from './submit-work.ts';
+import { newTask, submitGuarded, type TaskInput, taskIdOfKey } from './submit-work.ts';
 
 export interface Input {
   tasks: TaskInput[];
@@ -46,7 +45,7 @@ export const submitWorkBatch = {
         return refuse('invalid_input', `tasks.${index}.idempotency_key: expected each key once`, { field });
       tasks.push(task);
     }
-    const answer = answerOf(await step.run(decide(tasks, step.caller.agent_id)));
+    const answer = await submitGuarded(tasks, step);
     // One that was skipped at once may have dependents in the same batch.
     const submitted = (answer.tasks ?? []) as JsonObject[];
     if (submitted.some(({ status }) => status === 'skipped')) await releaseDependents(step);

@@ -1,4 +1,4 @@
-import { submitWork as decide } from '../domain/commands.ts';
+import { submitWork as decide, guarded } from '../domain/commands.ts';
 import type { NewTask } from '../domain/queue/submit-work.ts';
 import type { FailurePolicy } from '../domain/queue/task.ts';
 import { uuidFromKey } from '../kernel/ids.ts';
@@ -6,6 +6,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
+import { announceGuarded } from './guard-step.ts';
+import { guardTasks } from './guard-tasks.ts';
 
 export interface TaskInput {
   task_type: string;
@@ -39,12 +41,22 @@ export const submitWork = {
   async handle(input, step) {
     const task = newTask(input, step, '');
     if ('success' in task) return task;
-    const answer = answerOf(await step.run(decide([task], step.caller.agent_id)));
+    const answer = await submitGuarded([task], step);
     if (isRefusal(answer)) return answer;
     const [submitted] = answer.tasks as JsonObject[];
     return { success: true, ...submitted };
   },
 } satisfies Operation<TaskInput>;
+
+/** What a task would have done is judged before anybody can be given it. */
+export async function submitGuarded(tasks: readonly NewTask[], step: Step): Promise<JsonObject> {
+  const submission = decide(tasks, step.caller.agent_id);
+  const guard = await guardTasks(tasks);
+  if (guard === undefined) return answerOf(await step.run(submission));
+  const answer = answerOf(await step.run(guarded({ ...guard, caller: step.caller }, submission)));
+  announceGuarded(answer, step);
+  return answer;
+}
 
 /** From the wire to the domain: paths in their normal form, ids from keys, times as numbers. */
 export function newTask(input: TaskInput, step: Step, prefix: string): NewTask | Refusal {

@@ -77,6 +77,12 @@ export const submitChangeset = inputSchema(
       .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
       .describe('The commit that holds the changes.')
       .optional(),
+    base: z
+      .string()
+      .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
+      .describe('The commit it is to be held against; default: its parent.')
+      .optional(),
+    diff: text(limits.changeset_diff_chars_max, 'The change itself, for a person to look at.').optional(),
     summary: text(limits.reason_chars_max, 'In a few words.').optional(),
     operation_id: fields.operation_id,
   }),

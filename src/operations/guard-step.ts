@@ -1,0 +1,69 @@
+import { guardOperation } from '../domain/commands.ts';
+import type { Guard } from '../domain/trust/guard-operation.ts';
+import { sha256 } from '../kernel/hash.ts';
+import { canonical, type JsonObject } from '../kernel/json.ts';
+import { answerOf, type Operation, type Step } from '../operation.ts';
+import { maskSecrets } from '../policy/guard/secrets.ts';
+
+const SUBJECT_CHARS_MAX = 200;
+
+/** Of what would be done exactly, wherever it is tried: an approval got at one door is good at the other. */
+export function exactHash(kind: string, what: JsonObject): string {
+  return sha256(canonical({ kind, what }));
+}
+
+/** In one line, without secrets. */
+export function subjectOf(text: string): string {
+  const line = maskSecrets(text).replaceAll(/\s+/g, ' ').trim();
+  return line.length <= SUBJECT_CHARS_MAX ? line : `${line.slice(0, SUBJECT_CHARS_MAX - 1).toWellFormed()}…`;
+}
+
+/** A command as all doors put it before the guard and a person; `folder` is where it would run, from the workspace's top. */
+export function commandGuard(
+  command: string,
+  folder: string,
+  findings: Guard['findings'],
+  file_paths: readonly string[] = [],
+): Omit<Guard, 'caller'> {
+  const files = [...file_paths].sort();
+  return {
+    kind: 'command',
+    hash: exactHash('command', { command, folder, files }),
+    subject: subjectOf(command),
+    context: { command: maskSecrets(command), folder, ...(files.length === 0 ? {} : { file_paths: files }) },
+    // Whoever found it has masked it; what is written down for good is looked at twice.
+    findings: findings.map((finding) => ({ ...finding, matched: maskSecrets(finding.matched) })),
+  };
+}
+
+/** Decides about what an agent is about to do, and has people told where they are to be. */
+export async function guardStep(guard: Omit<Guard, 'caller'>, step: Step): Promise<JsonObject> {
+  const { agent_id, agent_type, session_id } = step.caller;
+  const answer = answerOf(
+    await step.run(guardOperation({ ...guard, caller: { agent_id, agent_type, session_id } })),
+  );
+  announceGuarded(answer, step);
+  return answer;
+}
+
+/** After a commit in which a guard had its say. */
+export function announceGuarded(answer: JsonObject, step: Step): void {
+  if (answer.approval_status === 'pending' || answer.elevated === true) step.announce();
+}
+
+/**
+ * For doors that have done the analysis themselves, as hooks have: in no list of operations, but through the same loop and with
+ * the same row in the log.
+ */
+export const guardAction = {
+  name: 'check_guardrails',
+  group: 'guard',
+  verb: 'check',
+  summary: 'Decides about what was found in something an agent is about to do.',
+  route: { method: 'POST', path: '/guardrails/check' },
+  mutates: true,
+  standard: false,
+  examples: [],
+  input: () => Promise.reject(new Error('only our own code asks for this, with an input it has built')),
+  handle: (guard, step) => guardStep(guard, step),
+} satisfies Operation<Omit<Guard, 'caller'>>;
