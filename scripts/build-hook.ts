@@ -35,7 +35,12 @@ interface Part {
 const PARTS: Record<string, Part> = {
   before: { entry: 'doors/hooks/program.ts', always: ['./guarding.ts', './touched.ts'] },
   during: { entry: 'doors/hooks/program.ts', always: ['./living.ts', './touched.ts'] },
-  shell: { entry: 'policy/shell/index.ts' },
+  shell: { entry: 'policy/guard/command-line.ts' },
+  judging: { entry: 'doors/hooks/judging.ts' },
+  guardrails: { entry: 'policy/guard/project-file.ts' },
+  sql: { entry: 'policy/guard/sql.ts' },
+  notify: { entry: 'doors/notify/detached.ts' },
+  cedar: { entry: 'policy/cedar/engine.ts' },
   cleaning: { entry: 'operations/clean-up.ts' },
   search: { entry: 'ledger/trail/search.ts' },
   team: { entry: 'policy/team-file.ts' },
@@ -44,7 +49,7 @@ const PARTS: Record<string, Part> = {
 
 /** Behind imports that no hook ever makes. */
 const UNREACHED =
-  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/state|\/taken|ledger\/memory|domain\/commands|trail\/sealing)\.ts$/;
+  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/send|\/state|\/taken|ledger\/memory|domain\/commands|trail\/sealing|network\/settings)\.ts$/;
 
 /** Imported, but used by no hook: a file of `src` and what it exports. A use fails. */
 const UNUSED: Record<string, readonly string[]> = {
@@ -58,7 +63,7 @@ const UNUSED: Record<string, readonly string[]> = {
  */
 const LAZY: Record<string, readonly string[]> = {
   'node:crypto': ['createHash', 'hash', 'randomBytes', 'timingSafeEqual'],
-  'node:child_process': ['execFile', 'spawnSync'],
+  'node:child_process': ['execFile', 'spawn', 'spawnSync'],
   'node:net': ['connect', 'createServer'],
   'node:os': ['homedir', 'tmpdir'],
   'node:timers/promises': ['setTimeout'],
@@ -137,7 +142,8 @@ const parts: Plugin = {
     onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, kind, resolveDir }) => {
       const imported = relative(source, join(resolveDir, path));
       if (imported in UNUSED) return { path: imported, namespace: 'unused' };
-      if (kind !== 'dynamic-import') return undefined;
+      // No file of ours does anything by being imported: what nobody uses is left out whole.
+      if (kind !== 'dynamic-import') return { path: join(resolveDir, path), sideEffects: false };
       if (UNREACHED.test(path)) return { path, namespace: 'unreached' };
       const part = Object.entries(PARTS).find(([, { entry }]) => entry === imported);
       return part === undefined ? undefined : { path: part[0], namespace: 'part' };
@@ -202,7 +208,7 @@ async function bundle({ entry, always = [] }: Part, banner: string, footer: stri
     banner: { js: banner },
     footer: { js: footer },
     // Only who has such a store or a team needs them; they stay where they are installed.
-    external: ['pg', 'yaml', 'zod'],
+    external: ['pg', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
     plugins: [parts, lazyBuiltins, shaken(always), moduleUrls],
     logLevel: 'warning',
   });

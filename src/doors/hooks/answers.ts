@@ -39,8 +39,10 @@ export function answerText(
   return answer === undefined ? '' : `${JSON.stringify(answer)}\n`;
 }
 
-function answerOf(client: Client, name: string, { deny, context, notice }: Verdict): JsonObject | undefined {
+function answerOf(client: Client, name: string, verdict: Verdict): JsonObject | undefined {
+  const { deny, ask, context, notice } = verdict;
   if (deny !== undefined) return denial(client, name, deny);
+  if (ask !== undefined) return permission(name, 'ask', ask);
   if (context === undefined && notice === undefined) return undefined;
   const answer: JsonObject = {};
   if (notice !== undefined) answer.systemMessage = notice;
@@ -51,11 +53,14 @@ function answerOf(client: Client, name: string, { deny, context, notice }: Verdi
 }
 
 function denial(client: Client, name: string, reason: string): JsonObject {
-  if (client === 'gemini-cli') return { decision: 'deny', reason };
+  return client === 'gemini-cli' ? { decision: 'deny', reason } : permission(name, 'deny', reason);
+}
+
+function permission(name: string, decision: 'deny' | 'ask', reason: string): JsonObject {
   return {
     hookSpecificOutput: {
       hookEventName: name,
-      permissionDecision: 'deny',
+      permissionDecision: decision,
       permissionDecisionReason: reason,
     },
   };

@@ -31,6 +31,8 @@ export interface Call {
 export interface Verdict {
   /** The tool must not run; the agent reads why. */
   readonly deny?: string | undefined;
+  /** The person at the client decides, and reads why. */
+  readonly ask?: string | undefined;
   /** For the agent to know. */
   readonly context?: string | undefined;
   /** For the person who looks on. */
@@ -89,4 +91,11 @@ export function readCall(text: string, cwd: string): Call {
 function saysFailed({ error, is_error, isError, success }: JsonObject): boolean {
   const hasError = error !== undefined && error !== null && error !== false && error !== '';
   return hasError || is_error === true || isError === true || success === false;
+}
+
+const SHELLS = /^(?:Bash|shell|local_shell|shell_command|exec_command|run_shell_command)$/;
+
+/** The clients' names for running a command. */
+export function runsCommands({ tool }: Call): boolean {
+  return SHELLS.test(tool);
 }

@@ -1,51 +1,99 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Standing } from '../../domain/trust/profile.ts';
 import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import { heldByOthers, inTheWay } from '../enforce/held.ts';
 import type { LockPolicy } from '../enforce/policy.ts';
 import { lockable } from './areas.ts';
 import { type Call, NOTHING, type Order, type Verdict } from './call.ts';
 import { heldText } from './held-text.ts';
-import { locksOn, notHeld, take } from './locks.ts';
+import { locksOn, notHeld, release, take } from './locks.ts';
+import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
 import type { Place } from './place.ts';
-import type { Touched } from './touched.ts';
+import type { Danger, Foreseen } from './touched.ts';
 import { endangered } from './whole-tree.ts';
 
 /** More files in one tool call than anybody locks one by one. */
 const FILES_MAX = 500;
 
-/** Before a tool runs: may it write what it would write? The files it names are the agent's own from then on. */
-export async function guard(order: Order, call: Call, touched: Touched, place: Place): Promise<Verdict> {
-  const { locks: policy } = order;
-  const wiped = await endangered(touched.everywhere, place, call.cwd);
+/**
+ * Before a tool runs: may the agent do such a thing at all, is anybody else on what it would write, and is it dangerous? The
+ * files it names are the agent's own from then on. An approval is used last: nothing else may stand in the way any more.
+ */
+export async function guard(order: Order, call: Call, foreseen: Foreseen, place: Place): Promise<Verdict> {
+  const writes = foreseen.writes.length + foreseen.unknown.length + foreseen.everywhere.length > 0;
+  const { standing, refusal } = await standingFor(place, call, writes, foreseen.danger?.permissions ?? []);
+  // Not a question of who holds what: no policy about locks makes it a mere warning.
+  if (refusal !== undefined) return { deny: refusal };
+  const own = writes ? await makeOwn(order, call, foreseen, standing, place) : { fresh: [] };
+  if ('verdict' in own) return own.verdict;
+  const verdict = await judged(order, foreseen, place);
+  if (verdict?.deny !== undefined) await release(place, own.fresh);
+  if (verdict !== undefined) return verdict;
+  if (order.locks !== 'require' || foreseen.unknown.length === 0) return NOTHING;
+  const unknown = foreseen.unknown.slice(0, 3).join('; ');
+  return {
+    context: `Coxswain could not tell which files this writes (${unknown}). Hold their locks (acquire_lock) before you change any.`,
+  };
+}
+
+type Own = { readonly fresh: readonly string[] } | { readonly verdict: Verdict };
+
+/** What it would write is nobody else's, and the agent's from now on; `fresh` is what was not before. */
+async function makeOwn(
+  order: Order,
+  call: Call,
+  { writes, everywhere }: Foreseen,
+  standing: Standing | undefined,
+  place: Place,
+): Promise<Own> {
+  // Who may write only under a lock is not let off with a warning either.
+  const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
+  const wiped = await endangered(everywhere, place, call.cwd);
   if (wiped !== undefined) return objection(policy, wiped);
-  const names = lockable(touched.writes, place.coxswain.workspace, call.cwd);
+  const names = lockable(writes, place.coxswain.workspace, call.cwd);
   if (names.length > FILES_MAX)
     return objection(
       policy,
       `It would change ${names.length} files. Lock their folder first (acquire_lock).`,
     );
   const missing = names.length === 0 ? [] : await notHeld(place, names, policy !== 'require');
+  let fresh: readonly string[] = [];
   if (missing.length > 0) {
-    const problem = policy === 'require' ? await unheld(place, missing) : await blocked(place, missing);
-    if (problem !== undefined) return objection(policy, problem);
+    const taken = policy === 'require' ? await unheld(place, missing) : await takeFor(place, missing);
+    if (typeof taken === 'string') return objection(policy, taken);
+    fresh = taken;
   }
-  if (policy !== 'require' || touched.unknown.length === 0) return NOTHING;
-  const unknown = touched.unknown.slice(0, 3).join('; ');
-  return {
-    context: `Coxswain could not tell which files this writes (${unknown}). Hold their locks (acquire_lock) before you change any.`,
-  };
+  const over = await countFiles(place, standing, names);
+  return over === undefined ? { fresh } : { verdict: { deny: over } };
 }
 
-function objection(policy: LockPolicy, problem: string): Verdict {
-  if (policy !== 'warn') return { deny: `Coxswain: ${problem}` };
-  return { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` };
+/** A check of danger that fails or takes too long denies: unlike a lock, what it would have found can't be got back. */
+async function judged(order: Order, { danger }: Foreseen, place: Place): Promise<Verdict | undefined> {
+  if (danger === undefined || !isWorthJudging(danger, place)) return undefined;
+  const { judge } = await import('./judging.ts');
+  return await judge(order, danger, place);
 }
 
-/** Why the agent may not have them all; a check that could not be made is thrown. */
-async function blocked(place: Place, names: readonly string[]): Promise<string | undefined> {
-  const refusal = await take(place, names);
-  if (refusal === undefined) return undefined;
+/** Nothing was found, and the project has no patterns of its own: nearly always. */
+function isWorthJudging({ assessment }: Danger, { coxswain, env }: Place): boolean {
+  if (assessment.findings.length > 0) return true;
+  return existsSync(env.COX_GUARDRAILS || join(coxswain.workspace.root, 'guardrails.yaml'));
+}
+
+function objection(policy: LockPolicy, problem: string): Own {
+  if (policy !== 'warn') return { verdict: { deny: `Coxswain: ${problem}` } };
+  return { verdict: { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` } };
+}
+
+/** What was locked for the agent, or why it may not have them all; a check that could not be made is thrown. */
+async function takeFor(place: Place, names: readonly string[]): Promise<readonly string[] | string> {
+  const taken = await take(place, names);
+  if ('fresh' in taken) return taken.fresh;
+  const { refusal } = taken;
   if (refusalCode(refusal) === 'blocked') return heldText(inTheWay(refusal), place.coxswain.clock.now_ms());
-  if (REFUSED.has(refusalCode(refusal))) return `${refusal.message} ${refusal.remedy}`;
+  if (isAboutProfile(refusal) || REFUSED.has(refusalCode(refusal)))
+    return `${refusal.message} ${refusal.remedy}`;
   throw new Unchecked(refusal);
 }
 

@@ -22,6 +22,8 @@ function foldersFor(store_url: string | undefined, env: NodeJS.ProcessEnv): stri
 
 /** What is known by the time something fails. */
 export interface Known {
+  /** Something was found in the call that loses what nobody brings back. */
+  isDangerous?: boolean;
   call?: Call;
   place?: Place;
 }

@@ -1,10 +1,18 @@
 import { quickClock } from '../../kernel/clock.ts';
 import { oneLine } from '../enforce/quoted.ts';
 import { answerText } from './answers.ts';
-import { type Call, type HookEvent, NOTHING, type Order, readCall, type Verdict } from './call.ts';
+import {
+  type Call,
+  type HookEvent,
+  NOTHING,
+  type Order,
+  readCall,
+  runsCommands,
+  type Verdict,
+} from './call.ts';
 import type { Known } from './hook-log.ts';
 import type { Surroundings } from './place.ts';
-import type { Touched } from './touched.ts';
+import type { Foreseen } from './touched.ts';
 
 /** Clients wait: for the end of a session Codex gives three seconds, for everything else there is more. */
 const TIME_MS_MAX: Record<HookEvent, number> = {
@@ -82,24 +90,34 @@ async function decide(order: Order, input: HookInput, known: Known): Promise<Ver
 /** A tool that writes nothing is let through before anything is loaded. */
 async function check(order: Order, input: HookInput, call: Call, known: Known): Promise<Verdict> {
   const touched = await touchedBy(order, call, input);
-  const { writes, unknown, everywhere } = touched;
-  if (writes.length + unknown.length + everywhere.length === 0) return NOTHING;
-  const { openPlace, guard } = await import('./guarding.ts');
-  const place = await openPlace(order, call, input);
-  known.place = place;
-  return await guard(order, call, touched, place);
+  const { writes, unknown, everywhere, danger } = touched;
+  known.isDangerous = (danger?.assessment.findings.length ?? 0) > 0;
+  const isHarmless = !known.isDangerous && writes.length + unknown.length + everywhere.length === 0;
+  // Whether it may run commands at all is said by its profile, and that is in the store.
+  if (isHarmless && !runsCommands(call)) return NOTHING;
+  const { openPlace, guard, noteFailure } = await import('./guarding.ts');
+  try {
+    const place = await openPlace(order, call, input);
+    known.place = place;
+    return await guard(order, call, touched, place);
+  } catch (error) {
+    if (!isHarmless) throw error;
+    // Nothing is written: a store that is away keeps nobody from looking around.
+    noteFailure(order, input, known, error, quickClock.now_ms());
+    return NOTHING;
+  }
 }
 
-const UNTOUCHED: Touched = { writes: [], unknown: [], everywhere: [] };
+const UNTOUCHED: Foreseen = { writes: [], unknown: [], everywhere: [] };
 
-async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): Promise<Touched> {
+async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): Promise<Foreseen> {
   const { tool, input, cwd } = call;
   if (tool === '' || LOOKS.test(tool)) return UNTOUCHED;
   const { touchedBy: workOut } = await import('./touched.ts');
   return await workOut(client, tool, input, cwd, { home: env.HOME });
 }
 
-/** HOOK-2: only the lock check may stop an agent, and only under `require`. */
+/** HOOK-2: only a check may stop an agent: of danger, which says so, or of locks under `require`. */
 async function failed(order: Order, input: HookInput, known: Known, error: unknown): Promise<Verdict> {
   const isCheck = order.event === 'before-tool';
   try {
@@ -110,6 +128,10 @@ async function failed(order: Order, input: HookInput, known: Known, error: unkno
   }
   if (!isCheck) return NOTHING;
   const said = error instanceof Error ? error.message : String(error);
+  if (known.isDangerous === true && input.env.COX_GUARD_ON_FAILURE !== 'allow')
+    return {
+      deny: `Coxswain could not decide about this, and it looks dangerous (${oneLine(said, 300)}). Try again in a moment, or do it another way.`,
+    };
   const problem = `Coxswain could not check the locks (${oneLine(said, 300)})`;
   if (order.locks === 'require')
     return { deny: `${problem}, and edits without a check are not allowed here. Try again in a moment.` };

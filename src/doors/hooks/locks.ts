@@ -74,20 +74,23 @@ function areasOf({ coxswain }: Place, names: readonly string[]): Area[] {
   });
 }
 
+/** What a call has locked by itself, or why it could not. */
+export type Taken = { readonly fresh: readonly string[] } | { readonly refusal: Refusal };
+
 /** Locks them all for the agent or, as far as one call's limit lets it, none. Answers what stands in the way. */
-export async function take(place: Place, names: readonly string[]): Promise<Refusal | undefined> {
+export async function take(place: Place, names: readonly string[]): Promise<Taken> {
   const taken: string[] = [];
   for (let start = 0; start < names.length; start += limits.paths_per_call) {
     const part = names.slice(start, start + limits.paths_per_call);
     const answer = await acquire(place, part);
     if (isRefusal(answer)) {
       await release(place, taken);
-      return answer;
+      return { refusal: answer };
     }
     const fresh = (answer.locks as JsonObject[]).filter(({ action }) => action === 'acquired');
     taken.push(...fresh.map(({ file_path }) => file_path as string));
   }
-  return undefined;
+  return { fresh: taken };
 }
 
 async function acquire({ connection }: Place, names: string[]): Promise<JsonObject> {
@@ -98,7 +101,8 @@ async function acquire({ connection }: Place, names: string[]): Promise<JsonObje
   return wasAway ? await connection.performBuilt(acquireLock, input) : answer;
 }
 
-async function release({ connection }: Place, names: readonly string[]): Promise<void> {
+/** What a call has locked and will not need, for it is not made. */
+export async function release({ connection }: Place, names: readonly string[]): Promise<void> {
   for (let start = 0; start < names.length; start += limits.paths_per_call)
     await connection.performBuilt(releaseLock, {
       file_paths: names.slice(start, start + limits.paths_per_call),

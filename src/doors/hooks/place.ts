@@ -70,5 +70,10 @@ export async function openPlace(order: Order, call: Call, around: Surroundings):
   const quick = { brief: true, lasting, clock: quickClock, random: quickRandom() };
   const coxswain = await open({ store: order.store, workspace, env, ...quick });
   const capabilities = environmentCapabilities(env);
-  return { coxswain, connection: coxswain.connect(actor, 'operator', { capabilities }), actor, env };
+  return {
+    coxswain,
+    connection: coxswain.connect(actor, 'operator', { capabilities, door: 'hook' }),
+    actor,
+    env,
+  };
 }

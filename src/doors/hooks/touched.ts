@@ -1,7 +1,28 @@
+import type { Permission } from '../../domain/trust/permission.ts';
+import type { Assessment } from '../../policy/guard/assess.ts';
+import { assessEdit } from '../../policy/guard/assess-edit.ts';
 import { NOTHING, type Touched, type Write } from '../../policy/shell/findings.ts';
 import { patchTargets } from '../../policy/shell/patches.ts';
+import { branchAt } from '../enforce/branch.ts';
 
 export type { Touched } from '../../policy/shell/findings.ts';
+
+/** What a tool call would do that somebody should decide about, told from the call alone. */
+export interface Danger {
+  readonly kind: 'command' | 'file';
+  /** All of it as the agent wrote it: the command line, or the tool's input. */
+  readonly text: string;
+  /** Where a command would run. */
+  readonly cwd: string;
+  readonly assessment: Assessment;
+  /** What the agent's profile has to allow besides the tool itself. */
+  readonly permissions: readonly Permission[];
+}
+
+/** Which files a tool call would write, and what is dangerous about it. */
+export interface Foreseen extends Touched {
+  readonly danger?: Danger | undefined;
+}
 
 /** What the door knows of the machine, for `~` and `$(git rev-parse --show-toplevel)`. */
 export interface Known {
@@ -15,7 +36,7 @@ interface Call {
   readonly known: Known;
 }
 
-type Tool = (call: Call) => Touched | Promise<Touched>;
+type Tool = (call: Call) => Foreseen | Promise<Foreseen>;
 
 /** Clients send what a model wrote: any field may be missing, or be something else. */
 function field(input: unknown, name: string): unknown {
@@ -48,7 +69,7 @@ const move: Tool = ({ input }) =>
   written([textField(input, 'source', 'from'), textField(input, 'destination', 'to')], 'tree');
 
 /** Where the call itself says it runs; its paths are written as seen from there. */
-function seenFrom(folder: string | undefined, touched: Touched): Touched {
+function seenFrom<T extends Touched>(folder: string | undefined, touched: T): T {
   if (folder === undefined) return touched;
   const at = folder.replace(/\/+$/, '');
   const from = (path: string): string => (path.startsWith('/') ? path : path === '.' ? at : `${at}/${path}`);
@@ -69,8 +90,17 @@ const shell: Tool = async ({ input, cwd, known }) => {
   const folder = textField(input, ...names) ?? textField(field(input, 'action'), ...names);
   const at = folder === undefined ? cwd : folder.startsWith('/') ? folder : `${cwd}/${folder}`;
   // The parser is loaded where there is something to parse: most calls are edits.
-  const { filesWritten } = await import('../../policy/shell/index.ts');
-  return seenFrom(folder, filesWritten(command, { ...known, cwd: at }));
+  const { lookAt } = await import('../../policy/guard/command-line.ts');
+  const { touched, assessment, permissions } = lookAt(command, {
+    ...known,
+    cwd: at,
+    branch: () => branchAt(at),
+  });
+  const text = typeof command === 'string' ? command : JSON.stringify(command);
+  return {
+    ...seenFrom(folder, touched),
+    danger: { kind: 'command', text, cwd: at, assessment, permissions },
+  };
 };
 
 /** The patch is the input itself, or a field of it; an argument list is the shell's way to call it. */
@@ -126,6 +156,24 @@ function toolOf(client: string, name: string): Tool | undefined {
   return Object.entries(SERVER_TOOLS).find(([tool]) => name.endsWith(`_${tool}`))?.[1];
 }
 
+/** What of a patch would stand in the files afterwards. */
+function addedBy(patch: string): string {
+  const lines = patch.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'));
+  return lines.map((line) => line.slice(1)).join('\n');
+}
+
+/** The texts that a tool for edits would write. */
+function textsOf(input: unknown): string[] {
+  if (typeof input === 'string') return [addedBy(input)];
+  const patches = [textField(input, 'patch', 'input', 'command')].flatMap((text) => text ?? []);
+  const edits = field(input, 'edits');
+  const inputs = [input, ...(Array.isArray(edits) ? (edits as unknown[]) : [])];
+  const written = inputs.flatMap((each) =>
+    ['content', 'new_string', 'new_source', 'newText', 'text'].flatMap((name) => textField(each, name) ?? []),
+  );
+  return [...written, ...patches.map(addedBy)];
+}
+
 /**
  * Which files a client's tool call would write. Paths are as the client wrote them, absolute or relative to `cwd`; a tool that
  * is not known here, or whose input makes no sense, touches nothing.
@@ -136,6 +184,15 @@ export async function touchedBy(
   input: unknown,
   cwd: string,
   known: Known = {},
-): Promise<Touched> {
-  return (await toolOf(client, tool)?.({ input, cwd, known })) ?? NOTHING;
+): Promise<Foreseen> {
+  const foreseen: Foreseen = (await toolOf(client, tool)?.({ input, cwd, known })) ?? NOTHING;
+  if (foreseen.danger !== undefined || foreseen.writes.length === 0) return foreseen;
+  const paths = foreseen.writes.map(({ path }) => (path.startsWith('/') ? path : `${cwd}/${path}`));
+  const findings = assessEdit(paths, textsOf(input));
+  if (findings.length === 0) return foreseen;
+  const assessment: Assessment = { findings, removals: new Map(), sql: [] };
+  return {
+    ...foreseen,
+    danger: { kind: 'file', text: JSON.stringify(input), cwd, assessment, permissions: [] },
+  };
 }
