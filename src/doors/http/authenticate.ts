@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { apiKey, isLive, type KeyState } from '../../domain/keys/key.ts';
+import type { KeyState } from '../../domain/keys/key.ts';
 import type { Coxswain } from '../../index.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { sameSecretHash, secretHash } from '../../kernel/secret.ts';
+import { secretHash } from '../../kernel/secret.ts';
 import type { Authority } from '../../operation.ts';
+import { storedKey } from '../stored-key.ts';
 import type { EnvironmentKey } from './environment-keys.ts';
 import { Buckets, networkOf } from './rate-limit.ts';
 
@@ -48,8 +49,6 @@ const KNOWN_MAX = 1_000;
 const ADDRESSES_MAX = 64;
 /** Wrong keys from one network: so many at once, then one every so often. */
 const GUESSES = { burst: 20, refill_ms: 3_000 };
-
-const KEY = /^cox(p?)_([0-9a-f]{12})_([\w-]{43})$/;
 
 const NO_KEY: Denial = {
   status: 401,
@@ -155,16 +154,10 @@ export class Authenticator {
         fresh_ms: FRESH_MS,
       };
     }
-    const [, isPersons, id, secret] = KEY.exec(presented) ?? [];
-    if (id === undefined || secret === undefined) return undefined;
-    const { store, project } = this.#coxswain;
-    const { loaded, now_ms } = await store.find(project, { keys: [apiKey(id)] });
-    const key = loaded.get<KeyState>(apiKey(id))?.state;
-    if (key === undefined || !sameSecretHash(key.hash, secretHash(secret)) || !isLive(key, now_ms))
-      return undefined;
-    if ((key.role === 'person') !== (isPersons === 'p')) return undefined;
-    const left_ms = (key.expires_at_ms ?? Number.POSITIVE_INFINITY) - now_ms;
-    return { principal: principalOf(id, key), fresh_ms: Math.min(FRESH_MS, left_ms) };
+    const stored = await storedKey(this.#coxswain, presented);
+    if (stored === undefined) return undefined;
+    const left_ms = (stored.key.expires_at_ms ?? Number.POSITIVE_INFINITY) - stored.now_ms;
+    return { principal: principalOf(stored.id, stored.key), fresh_ms: Math.min(FRESH_MS, left_ms) };
   }
 
   /** By the hash of what was shown: how long that takes tells nothing about any key. */

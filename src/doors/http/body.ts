@@ -20,25 +20,32 @@ const GONE: Body = { kind: 'gone' };
 /** A client that is still sending when the connection closes never sees the answer, so some more is read and dropped. */
 const DISCARDED_BYTES_MAX = 10_000_000;
 
-export function readBody(request: IncomingMessage): Promise<Body> {
+export async function readBody(request: IncomingMessage): Promise<Body> {
+  const bytes = await readBytes(request);
+  if (bytes === 'gone') return GONE;
+  return bytes === 'too_large' ? TOO_LARGE : parseBody(bytes);
+}
+
+/** As it was sent: a signature is over these and nothing else. */
+export function readBytes(request: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
   return new Promise((resolve) => {
     // While its key was looked up the client may have gone; then nothing more is emitted.
-    if (request.destroyed) resolve(GONE);
+    if (request.destroyed) resolve('gone');
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
-      else if (bytes > DISCARDED_BYTES_MAX) resolve(TOO_LARGE);
+      else if (bytes > DISCARDED_BYTES_MAX) resolve('too_large');
       else chunks.length = 0;
     });
     request.on('end', () => {
-      if (bytes > BODY_BYTES_MAX) resolve(TOO_LARGE);
-      else resolve(parseBody(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      if (bytes > BODY_BYTES_MAX) resolve('too_large');
+      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     // After `end` these change nothing: a promise resolves once.
-    request.on('error', () => resolve(GONE));
-    request.on('close', () => resolve(GONE));
+    request.on('error', () => resolve('gone'));
+    request.on('close', () => resolve('gone'));
   });
 }
 
@@ -55,7 +62,7 @@ export function dropBody(request: IncomingMessage): Promise<void> {
   });
 }
 
-function parseBody(bytes: Buffer = Buffer.alloc(0)): Body {
+export function parseBody(bytes: Buffer): Body {
   if (bytes.length === 0) return { kind: 'object', value: {} };
   if (!isUtf8(bytes)) return malformed('UTF-8');
   let value: unknown;

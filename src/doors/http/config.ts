@@ -1,6 +1,7 @@
 import type { Refusal } from '../../kernel/refusal.ts';
 import { invalid } from '../answer.ts';
 import { type EnvironmentKey, environmentKeys } from './environment-keys.ts';
+import type { WebhookConfig } from './github-webhook.ts';
 import { isHostName } from './hosts.ts';
 
 export interface ApiConfig {
@@ -11,6 +12,7 @@ export interface ApiConfig {
   /** Requests with one credential; 0: as many as it likes. */
   readonly rate_per_minute: number;
   readonly keys: readonly EnvironmentKey[];
+  readonly webhook: WebhookConfig;
 }
 
 export interface GivenConfig {
@@ -43,5 +45,9 @@ export function readApiConfig(
     return refused(invalid('API_RATE_LIMIT', 'requests per minute, 0 for no limit'));
   const keys = environmentKeys(env);
   if (!keys.ok) return keys;
-  return { ok: true, config: { host, port, allowed_hosts, rate_per_minute, keys: keys.keys } };
+  const webhook = {
+    secret: env.GITHUB_WEBHOOK_SECRET || undefined,
+    repository: env.GITHUB_REPOSITORY || undefined,
+  };
+  return { ok: true, config: { host, port, allowed_hosts, rate_per_minute, keys: keys.keys, webhook } };
 }

@@ -29,7 +29,7 @@ export class Connections {
 
   constructor(coxswain: Coxswain) {
     this.#coxswain = coxswain;
-    this.anonymous = coxswain.connect(ANONYMOUS, 'agent', { shows: 'never' });
+    this.anonymous = coxswain.connect(ANONYMOUS, 'agent', { shows: 'never', door: 'http' });
   }
 
   /**
@@ -85,7 +85,7 @@ export class Connections {
   ) {
     const standing = `http-${agent_id}`.slice(0, limits.agent_id_chars_max);
     const actor = { agent_id, agent_type, session_id: session_id ?? standing };
-    const connection = this.#coxswain.connect(actor, authority);
+    const connection = this.#coxswain.connect(actor, authority, { door: 'http' });
     this.#known.set(key, connection);
     if (this.#known.size > CONNECTIONS_MAX) {
       const [oldest] = this.#known.keys();

@@ -236,6 +236,16 @@ const LOOKS: JsonObject = {
       responses: answered('A JSON-RPC message, or a stream of them.', ['401', '403', '413', '429']),
     },
   },
+  '/webhook/github': {
+    post: {
+      operationId: 'github_webhook',
+      summary: 'What GitHub delivers, signed: push and workflow_run.',
+      tags: ['look'],
+      security: [],
+      requestBody: { required: true, content: json({ type: 'object' }) },
+      responses: answered('Taken, or ignored and why.', ['401', '413', '422', '503']),
+    },
+  },
   '/health': look('health', 'Whether the process is up.', {
     security: [],
     responses: answered('It is: {"status":"ok","version":"…"}.', []),

@@ -16,6 +16,7 @@ import { Connections, identify } from './connections.ts';
 import { answerDocs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
+import { webhookRoute } from './github-webhook.ts';
 import { Hosts } from './hosts.ts';
 import { GET, lookRoutes } from './look.ts';
 import { Metrics } from './metrics.ts';
@@ -105,7 +106,7 @@ class ApiHandler {
       this.#rates = new Buckets({ burst: Math.max(1, rate / 6), refill_ms: 60_000 / rate }, clock);
     this.#streams = new EventStreams(new LogFeed(store, clock, project), options.streams);
     this.#surroundings = { clock, metrics: this.#metrics, stopping: this.#stopping.signal };
-    this.#routes = new Routes(this.#declareRoutes(prepared));
+    this.#routes = new Routes(this.#declareRoutes(prepared, config));
     this.#metrics.gauge({
       name: 'cox_event_listeners',
       help: 'Clients that listen to /events.',
@@ -141,7 +142,7 @@ class ApiHandler {
     await this.#options.mcp?.stop();
   }
 
-  #declareRoutes(prepared: readonly Prepared[]): Route[] {
+  #declareRoutes(prepared: readonly Prepared[], { webhook }: ApiConfig): Route[] {
     const connections = new Connections(this.#coxswain);
     const description = JSON.stringify(describeApi(prepared));
     const { mcp } = this.#options;
@@ -158,6 +159,7 @@ class ApiHandler {
       },
       { path: '/docs', methods: GET, key: 'none', handle: answerDocs },
       { path: '/docs/{file}', methods: GET, key: 'none', handle: answerDocs },
+      webhookRoute(this.#coxswain, webhook),
     ];
     if (mcp !== undefined)
       routes.push({

@@ -1,0 +1,95 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { hasEnded, readProcess } from '../enforce/client-process.ts';
+import { git } from '../enforce/git.ts';
+import type { Job } from './executor.ts';
+import { endMarked } from './marked-processes.ts';
+
+const PREFIX = 'cox-verify-';
+const OWNER_FILE = 'owner.json';
+
+/** A folder with nothing in it but the files of one commit, and an empty home beside them. */
+export interface CleanTree extends AsyncDisposable {
+  readonly folder: string;
+  readonly tree: string;
+  readonly home: string;
+  /** The name of the folder; marks the processes of the run. */
+  readonly mark: string;
+}
+
+interface Owner {
+  readonly pid: number;
+  readonly started: string;
+  readonly host: string;
+}
+
+const NO_HOOKS = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.hooksPath',
+  GIT_CONFIG_VALUE_0: '/dev/null',
+};
+
+/** Git without the hooks, the index and the repository that a caller's environment may name. */
+function plainGit(words: readonly string[], { root, env }: Pick<Job, 'root' | 'env'>): Promise<string> {
+  const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
+  return git(words, { cwd: root, env: { ...clean, ...NO_HOOKS } });
+}
+
+/** The full id, if the repository has the commit. */
+export async function resolveCommit(name: string, place: Pick<Job, 'root' | 'env'>): Promise<string> {
+  return (await plainGit(['rev-parse', '--verify', '--end-of-options', `${name}^{commit}`], place)).trim();
+}
+
+export async function checkOut(job: Job): Promise<CleanTree> {
+  await removeLeftovers(job);
+  const folder = await mkdtemp(join(await realpath(tmpdir()), PREFIX));
+  const [tree, home, mark] = [join(folder, 'tree'), join(folder, 'home'), basename(folder)];
+  const remove = () => removeTree(folder, job);
+  try {
+    const started = readProcess(process.pid)?.started ?? '';
+    const owner: Owner = { pid: process.pid, started, host: hostname() };
+    // Before there is anything to be left behind.
+    writeFileSync(join(folder, OWNER_FILE), JSON.stringify(owner));
+    mkdirSync(home);
+    await plainGit(['worktree', 'add', '--quiet', '--detach', tree, job.commit_sha], job);
+    for (const name of job.policy.link ?? []) link(job.root, tree, name);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { folder, tree, home, mark, [Symbol.asyncDispose]: remove };
+}
+
+/** Only what the commit does not bring along itself, and only into the tree: a folder in it may be a link that leads out. */
+function link(root: string, tree: string, name: string): void {
+  const [from, to] = [join(root, name), join(tree, name)];
+  if (!existsSync(from) || existsSync(to) || !existsSync(dirname(to))) return;
+  if (realpathSync(dirname(to)) === dirname(to)) symlinkSync(from, to);
+}
+
+async function removeTree(folder: string, place: Pick<Job, 'root' | 'env'>): Promise<void> {
+  endMarked(basename(folder));
+  await plainGit(['worktree', 'remove', '--force', '--force', join(folder, 'tree')], place).catch(() => '');
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** What runners left that were killed: their processes, their trees, and git's notes of them. */
+async function removeLeftovers(place: Pick<Job, 'root' | 'env'>): Promise<void> {
+  const listed = await plainGit(['worktree', 'list', '--porcelain', '-z'], place).catch(() => '');
+  for (const line of listed.split('\0')) {
+    const folder = line.startsWith('worktree ') ? dirname(line.slice('worktree '.length)) : '';
+    if (basename(folder).startsWith(PREFIX) && isLeft(folder)) await removeTree(folder, place);
+  }
+}
+
+/** Another machine's, seen through a shared disk, is not ours to judge. */
+function isLeft(folder: string): boolean {
+  try {
+    const owner = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as Owner;
+    return owner.host === hostname() && hasEnded(owner);
+  } catch {
+    return false;
+  }
+}
