@@ -58,7 +58,7 @@ async function check([name, command, ...args]: readonly [string, string, ...stri
 }
 
 function chooseFiles(filters: string[], long: boolean): string[] {
-  const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
+  const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**'] }).sort();
   if (filters.length > 0) return files.filter((file) => filters.some((filter) => file.includes(filter)));
   return files.filter((file) => file.includes('.long.') === long);
 }

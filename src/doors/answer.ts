@@ -3,9 +3,9 @@ import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../kernel/
 
 /**
  * The classes of answers a door tells apart. `refused` is an answer to a good question (a lock is held); `input` is a
- * question to put right; `forbidden` is one that only others may ask; `store` and `fault` are no answer at all.
+ * question to put right; `waiting` is for a person to decide; `forbidden` is one that only others may ask; `store` and `fault` are no answer at all.
  */
-export type Verdict = 'done' | 'refused' | 'input' | 'forbidden' | 'store' | 'fault';
+export type Verdict = 'done' | 'refused' | 'waiting' | 'input' | 'forbidden' | 'store' | 'fault';
 
 const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   invalid_input: 'input',
@@ -19,9 +19,14 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   path_unreadable: 'input',
   logical_key_invalid: 'input',
   too_large: 'input',
+  guardrails_invalid: 'input',
   config_unusable: 'input',
+  profiles_invalid: 'input',
   state_unavailable: 'store',
   forbidden: 'forbidden',
+  person_required: 'forbidden',
+  destructive_operation_blocked: 'waiting',
+  credential_file_protected: 'waiting',
   database_unavailable: 'store',
   store_damaged: 'store',
   store_moved: 'store',
@@ -38,10 +43,10 @@ export function verdictOf(answer: JsonObject): Verdict {
   return VERDICTS[error as RefusalCode] ?? 'refused';
 }
 
-/** 3 is kept for "waiting for a person". */
 export const EXIT_CODES: Record<Verdict, number> = {
   done: 0,
   refused: 1,
+  waiting: 3,
   input: 2,
   forbidden: 1,
   store: 4,
@@ -51,6 +56,7 @@ export const EXIT_CODES: Record<Verdict, number> = {
 export const HTTP_STATUS: Record<Verdict, number> = {
   done: 200,
   refused: 200,
+  waiting: 200,
   input: 422,
   forbidden: 403,
   store: 503,

@@ -85,7 +85,7 @@ export function claimedIdentity(options: CommonOptions, env: NodeJS.ProcessEnv):
 
 /** A command that only looks leaves no trace of who looked beyond its audit row. */
 export function cliShowing(env: NodeJS.ProcessEnv): Showing {
-  return { shows: 'writes', capabilities: environmentCapabilities(env) };
+  return { door: 'cli', shows: 'writes', capabilities: environmentCapabilities(env) };
 }
 
 function userName(): string {
@@ -130,11 +130,19 @@ export async function withStore(
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
   try {
-    const coxswain = await open(chosen.place);
+    let isNews = false;
+    const announce = () => {
+      isNews = true;
+    };
+    const coxswain = await open({ ...chosen.place, announce });
     try {
       return await use(coxswain, chosen.place);
     } finally {
       await coxswain.close();
+      if (isNews) {
+        const { sendDetached } = await import('../notify/detached.ts');
+        sendDetached({ ...chosen.place, store_url: coxswain.store_url });
+      }
     }
   } catch (error) {
     return refusalOf(error);

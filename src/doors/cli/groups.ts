@@ -7,18 +7,23 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   session: 'Who is here, what they can do, who fell silent.',
   handoff: 'What one session leaves for the next.',
   changeset: 'Which changes belong to which session.',
+  verification: 'How changes are verified, and what came of it.',
   mail: 'Letters between agents.',
   team: 'The rules of teams.yaml.',
   port: 'Blocks of ports that nobody else on this machine has.',
+  network: 'What agents may reach, and what they tried to.',
   audit: 'The log as evidence: search, verify, archive.',
+  guard: 'What is too dangerous: check it first, see what was stopped.',
+  approval: 'What waits for a person.',
+  profile: 'What agents may do: profiles, trust, limits.',
   key: 'API keys for agents that come over HTTP.',
 };
 
 /** In the order of the overview. */
 const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
-  ['Look around:', ['status', 'watch', 'stats', 'replay', 'demo']],
-  ['Let agents in:', ['mcp', 'serve', 'run', 'hook']],
-  ['Ask for something:', Object.keys(GROUP_SUMMARIES)],
+  ['Look around:', ['status', 'watch', 'approve', 'deny', 'stats', 'replay', 'demo']],
+  ['Let agents in:', ['mcp', 'serve', 'run', 'proxy', 'hook']],
+  ['Ask for something:', [...Object.keys(GROUP_SUMMARIES), 'verify']],
   ['Set up:', ['init', 'doctor', 'git', 'completion']],
 ];
 const OTHERS = 2;

@@ -5,6 +5,7 @@ import { operations } from '../../operations/index.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import { nearest } from '../nearest.ts';
 import type { Result } from './common.ts';
+import { guardAsRun } from './guard-commands.ts';
 import { buildProgram } from './program.ts';
 import { print, processTerminal, type Terminal } from './terminal.ts';
 
@@ -20,7 +21,7 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     getErrHelpWidth: () => Math.min(terminal.columns, 120),
   });
   try {
-    await program.parseAsync(helpAsFlag(argv, program), { from: 'user' });
+    await program.parseAsync(helpAsFlag(guardAsRun(argv), program), { from: 'user' });
     return result.code;
   } catch (error) {
     if (!(error instanceof CommanderError)) {

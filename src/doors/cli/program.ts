@@ -1,11 +1,14 @@
 import { Command, type OutputConfiguration } from 'commander';
 import type { Connection } from '../../coordinator.ts';
+import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
+import type { Actor } from '../../ledger/log.ts';
 import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
+import { declareDecisions } from './approve-commands.ts';
 import { declareAudit } from './audit-commands.ts';
 import { declareChoices } from './choices.ts';
 import {
@@ -18,16 +21,21 @@ import {
   type Result,
   withStore,
 } from './common.ts';
+import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields } from './flags.ts';
 import { declareGit, declareRun } from './git-commands.ts';
 import { arrange, GROUP_SUMMARIES } from './groups.ts';
+import { declareGuard } from './guard-commands.ts';
 import { declareHook } from './hook.ts';
 import { declareLooks } from './looks.ts';
-import { addExamples, declareServices } from './services.ts';
+import { isPerson, personAuthority, refusePersonsKey } from './person.ts';
+import { declareProfiles } from './profile-commands.ts';
+import { addExamples, declareProxy, declareServices } from './services.ts';
 import { declareSetup } from './setup-commands.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 import { finish, finishLater } from './unfinished.ts';
+import { declareVerify } from './verify-commands.ts';
 
 const EPILOGUE = `
 Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
@@ -35,7 +43,6 @@ Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
 Try:
   cox demo
   cox lock acquire src/app.ts --reason "rename the router"
-  cox work submit test "run the browser tests" --priority 2
   cox help lock acquire
 
 Exit codes: 0 done, 1 refused, 2 usage or invalid input, 3 waiting for a person,
@@ -56,10 +63,15 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareCommon(program, 'identity');
   declareOperations(program, terminal, result);
   declareServices(program, terminal, result);
+  declareProxy(program, terminal, result);
   declareAudit(program, terminal, result);
+  declareDecisions(program, terminal, result);
+  declareProfiles(program, terminal, result);
   declareLooks(program, terminal, result);
+  declareVerify(program, terminal, result);
   declareGit(program, terminal, result);
   declareRun(program, terminal, result);
+  declareGuard(program, terminal, result);
   declareSetup(program, terminal, result);
   declareHook(program, result);
   arrange(program);
@@ -105,13 +117,22 @@ async function runOperation(
   const options = mergedOptions(command, fields);
   const read = readFields(operation, fields, command.processedArgs, command.opts());
   const who = cliIdentity(options, terminal.env);
+  const posing = read.ok ? await refusePersonsKey(operation, read.input, terminal.env) : undefined;
   let answer: JsonObject;
+  const unread = read.ok ? await fillFromFile(operation, read.input, terminal) : undefined;
   if (!who.ok) answer = who.refusal;
   else if (!read.ok) answer = read.refusal;
+  else if (posing !== undefined) answer = posing;
+  else if (unread !== undefined) answer = unread;
+  else if (operation.personal === true)
+    answer = await withStore(options, terminal, async (coxswain) => {
+      const { performPersonally } = await import('./approve.ts');
+      return await performPersonally(coxswain, terminal, operation, read.input);
+    });
   else
-    answer = await withStore(storeFor(operation, options), terminal, (coxswain) =>
+    answer = await withStore(storeFor(operation, options), terminal, async (coxswain) =>
       performOnce(
-        coxswain.connect(who.actor, 'operator', cliShowing(terminal.env)),
+        await connectFor(operation, coxswain, who.actor, terminal),
         operation,
         read.input,
         terminal,
@@ -119,6 +140,19 @@ async function runOperation(
       ),
     );
   await conclude(terminal, answer, options, result);
+}
+
+/** What takes the highest trust a person does as a person, where it can be seen that it is one. */
+async function connectFor(
+  { trust }: AnyOperation,
+  coxswain: Coxswain,
+  actor: Actor,
+  terminal: Terminal,
+): Promise<Connection> {
+  const person = trust === 4 ? await personAuthority(coxswain, terminal) : undefined;
+  return person !== undefined && isPerson(person)
+    ? coxswain.connect(person.actor, 'person', cliShowing(terminal.env))
+    : coxswain.connect(actor, 'operator', cliShowing(terminal.env));
 }
 
 /** What this machine answers alone must not fail, or wait, because the configured store is away. */

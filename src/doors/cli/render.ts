@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { renderApproval } from './approval-screen.ts';
 import { renderHandoff, renderMessage } from './documents.ts';
 import { oneLine, type View } from './layout.ts';
 import { statusStyle } from './paint.ts';
@@ -30,6 +31,7 @@ export function renderRefusal(answer: JsonObject, view: View): string {
 
 /** What reads better as a text than as a row. */
 const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: number) => string[]>> = {
+  approval: renderApproval,
   handoff: renderHandoff,
   handoffs: renderHandoff,
   messages: renderMessage,

@@ -10,7 +10,11 @@ import { refusalOf } from '../answer.ts';
 import { readApiConfig } from '../http/config.ts';
 import { ConfigurationError, type CoordinationApi, createCoordinationApi, urlOf } from '../http/index.ts';
 import { STORE_HEADER, storeMark } from '../http/look.ts';
+import { readChannels } from '../notify/channels.ts';
+import { Courier } from '../notify/courier.ts';
 import { tend } from '../tending.ts';
+import { servedExecutors } from '../verify/executors.ts';
+import { keepWorking } from '../verify/working.ts';
 import { type CommonOptions, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,26 +35,35 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   if (!read.ok) return read.refusal;
   const ports = readPortConfig(env);
   if ('success' in ports) return ports;
+  const executors = servedExecutors(env);
+  if ('success' in executors) return executors;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
   if (chosen.place.notice !== undefined) await terminal.err(`cox serve: ${chosen.place.notice}\n`);
+  const channels = readChannels(env, terminal.cwd);
+  if (!Array.isArray(channels)) return channels;
   const stopped = untilStopped();
   let coxswain: Coxswain | undefined;
+  let courier: Courier | undefined;
   try {
-    coxswain = await open({ ...chosen.place, sits: true });
+    coxswain = await open({ ...chosen.place, sits: true, announce: () => courier?.stir() });
     const api = await createCoordinationApi({ ...given, env, coxswain });
     const url = await listen(api);
     if (typeof url !== 'string') return await explainPort(url, read.config, coxswain, options, terminal);
     const tending = tend(coxswain);
+    courier = new Courier(coxswain, channels);
+    const working = keepWorking(coxswain, executors, env);
     await announce(url, api, options, terminal);
     await stopped.signal;
     tending.stop();
+    await working.stop();
     await api.stop();
     return undefined;
   } catch (error) {
     return error instanceof ConfigurationError ? error.refusal : refusalOf(error);
   } finally {
     stopped.dispose();
+    await courier?.stop();
     await coxswain?.close();
   }
 }

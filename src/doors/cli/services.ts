@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { CLIENTS } from '../enforce/clients.ts';
 import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
+import type { ProxyCommandOptions } from './proxy.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ServeOptions } from './serve.ts';
 import type { StatsOptions } from './stats.ts';
@@ -67,6 +68,29 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
     });
   for (const command of [status, mcp, stats]) if (command !== undefined) declareCommon(command, 'identity');
   for (const command of [replay, serve]) if (command !== undefined) declareCommon(command, 'store');
+}
+
+/** Its own two flags say for whom it is: unlike elsewhere the environment does not. */
+export function declareProxy(program: Command, terminal: Terminal, result: Result): void {
+  const proxy = program
+    .command('proxy')
+    .description('A forward proxy that enforces the network policies.')
+    .option('--host <host>', 'Where to listen (default: 127.0.0.1)')
+    .option('--port <port>', 'The port, 0 for a free one (default: 0)')
+    .option('--agent <id>', 'For this one agent, without a key (default: whoever shows an API key)')
+    .option('--agent-type <type>', 'What kind of agent that is')
+    .option('--hosts-file <file>', 'Names and addresses that count before those of the system')
+    .addHelpText(
+      'after',
+      examples('cox proxy --agent alice --agent-type codex_cloud', 'cox proxy --port 3128'),
+    )
+    .action(async (_options, command: Command) => {
+      const options = mergedOptions<ProxyCommandOptions>(command);
+      const { serveProxy } = await import('./proxy.ts');
+      const refusal = await serveProxy(options, terminal);
+      if (refusal !== undefined) await conclude(terminal, refusal, options, result);
+    });
+  declareCommon(proxy, 'store');
 }
 
 export function addExamples(command: Command, lines: readonly string[]): void {

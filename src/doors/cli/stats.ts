@@ -12,6 +12,6 @@ export async function showStats(options: StatsOptions, terminal: Terminal): Prom
   if (!who.ok) return who.refusal;
   const input = options.since === undefined ? {} : { since: options.since };
   return await withStore(options, terminal, (coxswain) =>
-    coxswain.connect(who.actor).perform(getStats, input),
+    coxswain.connect(who.actor, 'operator', { door: 'cli' }).perform(getStats, input),
   );
 }

@@ -79,6 +79,8 @@ function moreLine(more: number, command: string, view: View): string[] {
 }
 
 const STUCK_WORDS: Readonly<Record<string, (item: JsonObject, now_ms: number) => string>> = {
+  approval: (item, now_ms) =>
+    `${plain(item.agent_id ?? '')} asks for ${plain(item.operation ?? '')} since ${age(item.since_at, now_ms)}${because(item)}`,
   dead_letter: (item) => `given up: ${task(item)}${holds(item)}${because(item)}`,
   failed_dependency: (item) => `failed: ${task(item)}${holds(item)}${because(item)}`,
   silent_holder: (item, now_ms) =>
@@ -140,7 +142,9 @@ function agents(seen: JsonObject, view: View, most: number): string[] {
   const table = shown.map((agent): Cell[] => {
     const waits = rows(agent.waits_for).map(plain).join(', ');
     const doing = [
+      agent.trust_lowered_to === undefined ? '' : `trust lowered to ${plain(agent.trust_lowered_to)}`,
       waits === '' ? '' : `waits for ${waits}`,
+      Number(agent.violations) > 0 ? counted(Number(agent.violations), 'violation') : '',
       agent.current_task === null ? '' : plain(agent.current_task ?? ''),
       waits === '' && idleForWork.has(agent.agent_id ?? null) ? 'waits for work' : '',
     ];

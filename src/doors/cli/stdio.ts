@@ -5,6 +5,7 @@ import { clientProcess, hasEnded } from '../enforce/client-process.ts';
 import { type Client, clientActor } from '../enforce/clients.ts';
 import { type Checked, environmentCapabilities } from '../identity.ts';
 import { chooseTools } from '../mcp/toolset.ts';
+import { readChannels } from '../notify/channels.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from './common.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,6 +27,8 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
   if ('success' in ports) return ports;
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
+  const channels = readChannels(terminal.env, terminal.cwd);
+  if (!Array.isArray(channels)) return channels;
   const stopped = untilStopped();
   try {
     const { serveMcp } = await import('../mcp/stdio.ts');
@@ -41,6 +44,7 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
       place,
       stop: stopped.signal,
       clientIsGone,
+      channels,
       log,
     });
   } finally {

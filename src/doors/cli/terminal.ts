@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { verdictOf } from '../answer.ts';
+import type { Machine } from '../enforce/ancestors.ts';
 import type { View } from './layout.ts';
 import { painter, wantsColour } from './paint.ts';
 
@@ -17,6 +18,10 @@ export interface Terminal {
   readonly gone?: AbortSignal;
   /** Asks the person who sits there; undefined when the answer does not come. Only where somebody does. */
   ask?(question: string): Promise<string | undefined>;
+  /** Is this terminal the one that the process belongs to? Default: the system is asked. */
+  controlled?(): boolean;
+  /** The processes around; default: this machine's. */
+  readonly machine?: Machine;
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
 }

@@ -32,7 +32,34 @@ const agent = ({ data, who }: Told) => (typeof data.agent_id === 'string' ? plai
 /** A session's id is its agent's name, a line break and its own. */
 const sessionAgent = ({ id }: Told) => plain(id.split('\n')[0] ?? id);
 
+/** A run's id is the commit, a # and the policy. */
+const run = (id: string) => plain(id.replace(/^([0-9a-f]{8})[0-9a-f]*#(.*)$/, '$2 of $1'));
+
 const QUIET: Tell = () => undefined;
+
+const whose = ({ data }: Told) => plain(data.agent_id ?? `agents of the type ${data.agent_type}`);
+const named = ({ data }: Told) => plain(data.name ?? '');
+
+/** Who may what. */
+const RULES_TOLD: Readonly<Record<string, readonly [Tell, Style?]>> = {
+  profile_set: [
+    ({ who, data }) => `${who} changed the profile ${plain((data.profile as JsonObject).name ?? '')}`,
+    'yellow',
+  ],
+  profile_removed: [(told) => `${told.who} took the profile ${named(told)} away`, 'yellow'],
+  profile_assigned: [
+    (told) => `${told.who} gave ${whose(told)} the profile ${plain(told.data.profile ?? '')}`,
+    'yellow',
+  ],
+  profile_unassigned: [(told) => `${told.who} took their profile from ${whose(told)}`, 'yellow'],
+  rulebook_settings_set: [({ who }) => `${who} changed what holds for all agents`, 'yellow'],
+  trust_restored: [(told) => `${told.who} trusts ${whose(told)} as before`, 'green'],
+  network_policy_set: [(told) => `${told.who} changed the network policy ${named(told)}`, 'yellow'],
+  network_policy_removed: [(told) => `${told.who} took the network policy ${named(told)} away`, 'yellow'],
+  call_counted: [QUIET],
+  usage_counted: [QUIET],
+  usage_ended: [QUIET],
+};
 
 /** What each kind of event is in a person's words; the quiet ones are how the product keeps its books. */
 const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
@@ -82,6 +109,7 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   session_resumed: [(told) => `${sessionAgent(told)} is back`, 'green'],
   session_active: [QUIET],
   session_heartbeat: [QUIET],
+  session_changed_files: [QUIET],
   session_ended: [
     (told) =>
       `${sessionAgent(told)} ${told.data.end_reason === 'silent' ? 'was silent for too long' : 'left'}`,
@@ -94,12 +122,60 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   ],
   message_sent: [letter, 'cyan'],
   changeset_submitted: [(told) => `${agent(told)} made a change${said(told.data.summary)}`, 'cyan'],
+  changeset_routed: [QUIET],
+  verification_queued: [verificationAsked],
+  verification_started: [({ who, id }) => `${who} verifies ${run(id)}`, 'cyan'],
+  verification_renewed: [QUIET],
+  verification_dispatched: [({ who, id }) => `${who} handed ${run(id)} to GitHub`],
+  verification_approved: [({ who, id }) => `${who} lets ${run(id)} run`, 'green'],
+  verification_finished: [
+    ({ id, data }) => `${run(id)}: ${plain(data.status ?? '')}${said(data.error_message)}`,
+  ],
+  verification_policy_set: [
+    ({ who, data }) => `${who} set the verification policy ${plain((data.policy as JsonObject).name ?? '')}`,
+    'yellow',
+  ],
+  verification_policy_removed: [
+    ({ who, data }) => `${who} removed the verification policy ${plain(data.name ?? '')}`,
+    'yellow',
+  ],
   key_created: [
     ({ who, data }) => `${who} created the ${plain(data.role ?? '')} key ${plain(data.name ?? '')}`,
   ],
   key_revoked: [(told) => `${agent(told)} revoked a key`, 'yellow'],
   message_acknowledged: [({ who }) => `${who} acknowledged a message`],
+  violation_recorded: [
+    (told) => `${agent(told)} ${plain(told.data.outcome ?? '')}: ${plain(told.data.operation ?? '')}`,
+    'yellow',
+  ],
+  violation_counted: [QUIET],
+  approval_requested: [
+    ({ id, data }) =>
+      `${plain(data.requested_by ?? '')} asks for ${plain(data.operation ?? '')} (cox approve ${id})`,
+    'yellow',
+  ],
+  approval_approved: [({ id, data }) => `${plain(data.decided_by ?? '')} approved ${id}`, 'green'],
+  approval_denied: [
+    ({ id, data }) => `${plain(data.decided_by ?? '')} denied ${id}${said(data.decision_reason)}`,
+  ],
+  approval_used: [(told) => `${agent(told)} did what was approved as ${told.id}`],
+  trust_lowered: [
+    (told) => `the trust in ${agent(told)} is ${plain(told.data.to ?? '')} now${said(told.data.reason)}`,
+    'red',
+  ],
+  ...RULES_TOLD,
+  notice_raised: [QUIET],
+  notice_claimed: [QUIET],
+  notice_sent: [QUIET],
+  notice_failed: [({ data }) => `people could not be told${said(data.error)}`, 'red'],
 };
+
+function verificationAsked({ id, data }: Told): string | undefined {
+  if (data.status === 'skipped') return undefined;
+  return data.status === 'waiting_for_person'
+    ? `${run(id)} waits for a person`
+    : `${run(id)} is to be verified`;
+}
 
 function registered(told: Told): string {
   const { current_task, capabilities } = told.data;

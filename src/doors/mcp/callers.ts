@@ -45,7 +45,8 @@ export class Callers {
         : { agent_id: actor.agent_id, agent_type, session_id: actor.session_id ?? standing(actor.agent_id) };
     const key = JSON.stringify([credential, authority, named.agent_id, named.agent_type, named.session_id]);
     const shows = actor.agent_id === undefined ? 'never' : 'always';
-    const connection = this.#known.get(key) ?? this.#coxswain.connect(named, authority, { shows });
+    const connection =
+      this.#known.get(key) ?? this.#coxswain.connect(named, authority, { shows, door: 'mcp_http' });
     // The least recently used one goes when there are too many; all it loses is which grants it had, and a token names one.
     this.#known.delete(key);
     this.#known.set(key, connection);

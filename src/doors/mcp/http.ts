@@ -178,7 +178,9 @@ class Endpoint implements McpEndpoint {
     let connection: Connection | undefined;
     const perform: Perform = (operation, input, clientName, options) => {
       const agent_type = principal.actor.agent_type ?? typeOf(clientName);
-      connection ??= this.#coxswain.connect({ ...principal.actor, agent_type }, principal.authority);
+      connection ??= this.#coxswain.connect({ ...principal.actor, agent_type }, principal.authority, {
+        door: 'mcp_http',
+      });
       return this.#perform(connection, operation, input, options);
     };
     return createMcpServer(catalogue, { perform, updates: this.#updates });

@@ -48,6 +48,15 @@ const RESOURCES: readonly Declared[] = [
     changedBy: ofKind('handoff'),
   },
   {
+    uri: 'profiles://current',
+    name: 'profile',
+    title: 'Your profile',
+    description: 'What you may do, your trust level, your limits and how much of them is used.',
+    operation: 'get_my_profile',
+    input: {},
+    changedBy: (row) => row.events.some(({ kind }) => kind === 'rulebook' || kind === 'usage'),
+  },
+  {
     uri: 'audit://recent',
     name: 'audit',
     title: 'Recent audit rows',

@@ -10,6 +10,8 @@ import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { endSession } from '../../operations/sessions.ts';
 import { refusalOf } from '../answer.ts';
+import type { Channel } from '../notify/channels.ts';
+import { Courier } from '../notify/courier.ts';
 import { tend } from '../tending.ts';
 import { untilEither } from './call.ts';
 import { typeOf } from './callers.ts';
@@ -23,6 +25,8 @@ export interface McpService {
   readonly capabilities?: readonly string[] | undefined;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
   readonly stop: Promise<void>;
+  /** Where people are told what they are to hear of. */
+  readonly channels?: readonly Channel[] | undefined;
   /** Where the identity is that of the client's process: has that ended? */
   readonly clientIsGone?: (() => Promise<boolean>) | undefined;
   log(text: string): void;
@@ -154,6 +158,7 @@ class McpClient {
   #opening: Promise<Coxswain> | undefined;
   #opened = false;
   #tending: { stop(): void } | undefined;
+  #courier: Courier | undefined;
   #connection: Connection | undefined;
 
   constructor(service: McpService, { resources }: Catalogue) {
@@ -163,9 +168,11 @@ class McpClient {
   }
 
   open(): Promise<Coxswain> {
-    this.#opening ??= open({ ...this.#service.place, sits: true }).then(
+    const announce = () => this.#courier?.stir();
+    this.#opening ??= open({ ...this.#service.place, sits: true, announce }).then(
       (coxswain) => {
         this.#opened = true;
+        this.#courier = new Courier(coxswain, this.#service.channels ?? []);
         this.#tending = tend(coxswain, () => (this.#connection === undefined ? [] : [this.#connection]));
         return coxswain;
       },
@@ -205,7 +212,7 @@ class McpClient {
     // Two first calls at once wait for the same store; the second finds the connection of the first.
     const { identity, capabilities } = this.#service;
     const actor = { agent_type: typeOf(clientName), ...identity };
-    return this.#connection ?? coxswain.connect(actor, 'operator', { capabilities });
+    return this.#connection ?? coxswain.connect(actor, 'operator', { capabilities, door: 'mcp' });
   }
 
   /** Nobody waits any longer. */
@@ -224,6 +231,7 @@ class McpClient {
     const giveUp = coxswain?.clock.sleep(LEAVE_MS_MAX, late.signal).catch(() => {});
     await Promise.race([ended.then(() => this.#sayGoodbye()), giveUp]);
     late.abort();
+    await this.#courier?.stop();
     await coxswain?.close();
   }
 

@@ -2,7 +2,8 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 
-const offered = operations.filter(({ administers }) => administers !== true);
+/** What an agent may ask for: neither what runs the place nor what only a person decides. */
+const offered = operations.filter(({ administers, personal }) => administers !== true && personal !== true);
 
 /** What a client wants to see: `standard`, `all`, or groups with commas between them. */
 export function chooseTools(set = 'standard'): readonly AnyOperation[] | Refusal {

@@ -42,7 +42,10 @@ export async function runAgent(run: Run): Promise<number> {
     return await withoutStore(run, String(refusalOf(error).message));
   }
   try {
-    const connection = coxswain.connect(run.actor, 'operator', { capabilities: run.capabilities });
+    const connection = coxswain.connect(run.actor, 'operator', {
+      capabilities: run.capabilities,
+      door: 'cli',
+    });
     // Its arguments may hold keys and are nobody's business.
     const registered = await connection.perform(registerSession, { current_task: run.name });
     if (isRefusal(registered)) return await withoutStore(run, String(registered.message));
