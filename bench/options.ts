@@ -1,7 +1,20 @@
 /** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util';
 
-export const GOALS = ['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'WAIT', 'EVENTS'] as const;
+export const GOALS = [
+  'P1',
+  'P2',
+  'P3',
+  'P4',
+  'P5',
+  'P6',
+  'P7',
+  'P8',
+  'P9',
+  'WAIT',
+  'EVENTS',
+  'GUARD',
+] as const;
 export type Goal = (typeof GOALS)[number];
 
 export interface Options {
@@ -18,7 +31,7 @@ export interface Options {
   command: string;
 }
 
-export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 WAIT EVENTS] [options]
+export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 WAIT EVENTS GUARD] [options]
 
   --rounds N      rounds per comparison, ours and the peers in turns (5)
   --seconds N     how long each turn lasts, about (2)

@@ -23,10 +23,11 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   P9: async () => (await import('./goals/p9.ts')).p9,
   WAIT: async () => (await import('./goals/wait.ts')).wait,
   EVENTS: async () => (await import('./goals/events.ts')).events,
+  GUARD: async () => (await import('./goals/guard.ts')).guard,
 };
 
 /** Ours beside ours: without ours there is nothing to measure. */
-const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS']);
+const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS', 'GUARD']);
 
 interface Servers {
   redis?: Promise<RedisServer | undefined>;

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isCredentialFile } from '../../src/policy/guard/credentials.ts';
+import { findSecrets, maskSecrets } from '../../src/policy/guard/secrets.ts';
+
+/** Put together here so that no scanner takes the test itself for a leak. */
+const made = (...parts: readonly string[]) => parts.join('');
+const WORD = 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY';
+const HEX = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const KEY_BODY = `${WORD}${WORD}${WORD}\n${WORD}${WORD}${WORD}`;
+
+/** kind, text around it, and the secret in it. */
+const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[] = [
+  ['aws_access_key', made('aws: AK', 'IAQ4WSXEDCRFVTGB2P'), made('AK', 'IAQ4WSXEDCRFVTGB2P')],
+  ['gcp_api_key', made('key AI', `za${WORD}abc`), `${WORD}abc`],
+  ['gcp_oauth', made('GOC', `SPX-${WORD}`), WORD],
+  ['github_token', made('x gh', `p_${WORD}abcd`), `${WORD}abcd`],
+  ['github_token', made('github_', `pat_11${WORD}_${WORD}${WORD}`), WORD],
+  ['gitlab_token', made('gl', `pat-${WORD.slice(0, 20)}`), WORD.slice(0, 20)],
+  ['npm_token', made('npm', `_${WORD}abcd`), `${WORD}abcd`],
+  ['pypi_token', made('py', `pi-${WORD}${WORD}`), WORD],
+  ['slack_token', made('xo', `xb-123456789012-${WORD}`), WORD],
+  ['slack_hook', made('https://hooks.sl', `ack.com/services/T0AB/B0CD/${WORD}`), WORD],
+  ['stripe_key', made('sk', `_live_${WORD}`), WORD],
+  ['anthropic_key', made('sk-', `ant-api03-${WORD}`), WORD],
+  ['openai_key', made('sk-', `proj-${WORD}`), WORD],
+  ['huggingface_token', made('h', `f_${WORD}ab`), WORD],
+  ['sendgrid_key', made('S', `G.${WORD.slice(0, 22)}.${WORD}${WORD.slice(0, 11)}`), WORD],
+  ['vault_token', made('hv', `s.${WORD}`), WORD],
+  ['digitalocean_token', made('dop', `_v1_${HEX}`), HEX],
+  ['coxswain_key', made('co', `x_3f9a2c81d04e_${WORD}`), WORD],
+  ['coxswain_key', made('co', `xs_${WORD}.${WORD}`), WORD],
+  ['jwt', made('ey', `JhbGciOiJIUzI1NiJ9.ey`, `JzdWIiOiIxMjM0In0.${WORD}`), WORD],
+  [
+    'private_key',
+    made('-----BEGIN RSA PRIV', `ATE KEY-----\n${KEY_BODY}\n-----END RSA PRIVATE KEY-----`),
+    WORD,
+  ],
+  ['private_key', made('-----BEGIN PRIV', `ATE KEY-----\\n${WORD}\\n${WORD}`), WORD],
+  [
+    'private_key',
+    made('-----BEGIN OPENSSH PRIV', `ATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${KEY_BODY}`),
+    WORD,
+  ],
+  ['assigned_secret', 'DB_PASSWORD=Tr0ub4dor&3xyz', 'Tr0ub4dor'],
+  ['assigned_secret', `"apiKey": "${WORD}"`, WORD],
+  ['assigned_secret', `const token = '${WORD}';`, WORD],
+  ['assigned_secret', `aws_secret_access_key = ${WORD}/+abcd12`, WORD],
+  ['assigned_secret', `client_secret: ${WORD}`, WORD],
+  ['assigned_secret', `//registry.example.org/:_authToken=${WORD}`, WORD],
+  ['assigned_secret', `Authorization: Bearer ${WORD}`, WORD],
+  ['assigned_secret', `AccountKey=${WORD}${WORD}==;EndpointSuffix=core`, WORD],
+  ['assigned_secret', `{"a":"{\\"password\\":\\"${WORD}\\"}"}`, WORD],
+  ['address_password', 'postgres://app:Tr0ub4dor3@db.internal/shop', 'Tr0ub4dor3'],
+  ['address_password', `https://x-access-token:${WORD}@github.com/a/b`, WORD],
+  ['azure_signature', `https://a.blob.core.windows.net/c?sv=1&sig=${WORD}${WORD}%3D`, WORD],
+  ['azure_secret', `x ab18Q~${WORD}a y`, WORD],
+];
+
+/** Nobody should be stopped for these. */
+const HARMLESS = [
+  'password = getPassword()',
+  'const token = request.headers.token;',
+  'token: string',
+  'password: string | undefined;',
+  "password: 'password'",
+  'API_KEY=changeme',
+  'API_KEY=xxxxxxxxxxxxxxxxxxxxxxxx',
+  'API_KEY=your-api-key-here-1234',
+  `TOKEN=\${GITHUB_TOKEN}`,
+  `token: \${{ secrets.GITHUB_TOKEN }}`,
+  'token: <your token>',
+  'secret: "{{ vault.secret }}"',
+  'api_key = os.environ["API_KEY"]',
+  'api_key=process.env.API_KEY_FOR_2024',
+  made('AK', 'IAIOSFODNN7EXAMPLE'),
+  made('gh', 'p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'),
+  'max_tokens: 4096',
+  'token_count = 123456789012',
+  'tokenizer: "cl100k_base_2023Q3"',
+  `token_url: "https://login.example.com/oauth2/v2.0/token"`,
+  'password_hash: "$2b$10$N9qo8uLOickgx2ZMRZoMye"',
+  `"integrity": "sha512-${WORD}${WORD}=="`,
+  `resolved ${HEX}`,
+  `commit ${HEX.slice(0, 40)}`,
+  'token: 0192a000-0000-7000-8000-000000000001',
+  'postgres://postgres:postgres@localhost:5432/test',
+  `postgres://\${USER}:\${PASSWORD}@localhost/test`,
+  'https://example.com/a:b@c',
+  `data:image/png;base64,${WORD}${WORD}AKIA${WORD}`,
+  `if (text.includes('-----BEGIN PRIVATE KEY-----')) throw new Error('a private key');`,
+  'The token is kept in the keychain; the password is not.',
+  'Rotate the secret: see docs/secrets.md',
+  'secretName: database-credentials-v2',
+  'import { token } from "./token2.ts";',
+  'sk-ant-***',
+  'class="sk-fading-circle-container-of-some-other-kind"',
+];
+
+test('[GUARD-5] secrets are found by their content, and none can be read afterwards', () => {
+  for (const [kind, text, secret] of SECRETS) {
+    const found = findSecrets(`first line\n${text}\nlast`);
+    assert.deepEqual([found[0]?.kind, found[0]?.line], [kind, 2], text);
+    const masked = maskSecrets(text);
+    assert.ok(!masked.includes(secret), `${text} → ${masked}`);
+    assert.ok(!JSON.stringify(found).includes(secret), text);
+    assert.equal(maskSecrets(masked), masked, 'masking twice changes nothing more');
+  }
+});
+
+test('[GUARD-5] examples, names and hashes are no secrets', () => {
+  for (const text of HARMLESS) assert.deepEqual(findSecrets(text), [], text);
+});
+
+test('what is only likely is masked where it is quoted', () => {
+  const rows = [
+    ['PGPASSWORD=geheim psql -c "select 1"', 'geheim'],
+    ['mysql --password geheim shop', 'geheim'],
+    ['deploy --token=geheim123', 'geheim123'],
+    ['curl -u alice:geheim https://x.org', 'geheim'],
+    ['redis://:geheim@cache:6379', 'geheim'],
+    ['postgres://a:b@localhost/x', ':b@'],
+  ] as const;
+  for (const [text, secret] of rows) assert.ok(!maskSecrets(text).includes(secret), maskSecrets(text));
+  assert.equal(maskSecrets('fix the token parser'), 'fix the token parser');
+  assert.equal(maskSecrets('git push --force origin main'), 'git push --force origin main');
+});
+
+test('a secret behind a dash, and one that was written with escapes', () => {
+  const token = made('gh', `p_${WORD}abcd`);
+  for (const text of [`notes-${token}.md`, `"a\\n${token}\\n"`, `x=${token}`, `(${token})`])
+    assert.ok(!maskSecrets(text).includes(WORD), text);
+});
+
+test('two secrets on one line, and one within another', () => {
+  const text = made('gh', `p_${WORD}abcd and gh`, `o_${WORD}abcd; token=gh`, `p_${WORD}abcd`);
+  assert.equal(maskSecrets(text), 'ghp_*** and gho_***; token=ghp_***');
+  assert.equal(findSecrets(text).length, 3);
+});
+
+test('no text makes the search slow', () => {
+  const pieces = [
+    'eyJ-',
+    'eyJaaaaaaaaaaa.',
+    '-----BEGIN PRIVATE KEY-----',
+    '-----BEGIN A ',
+    'token=',
+    'password',
+    '_-_-',
+    'sk-',
+    'gh' + 'p_',
+    '://a:',
+    "secret='",
+    'a.b-c_',
+    '-u a:',
+    'Q~',
+    'api_key api',
+    'sk-abcdefghijklm',
+    'abcdefghijk',
+  ];
+  const texts = pieces.map((piece) => piece.repeat(Math.ceil(200_000 / piece.length)));
+  for (const text of [...texts, `sk-${'abcdefghijk'.repeat(20_000)}`, `token=${'a1-'.repeat(70_000)}`]) {
+    const piece = text.slice(0, 20);
+    const started = performance.now();
+    maskSecrets(text);
+    const spent_ms = performance.now() - started;
+    assert.ok(spent_ms < 1000, `${piece}: ${spent_ms} ms`);
+  }
+});
+
+test('any text can be searched, and what is left over is the same', () => {
+  const words = fc.constantFrom(
+    'token',
+    '=',
+    ':',
+    '"',
+    'eyJ',
+    '.',
+    'sk-',
+    WORD,
+    '\n',
+    '://',
+    '@',
+    ' ',
+    '-----BEGIN PRIVATE KEY-----',
+  );
+  const text = fc.array(fc.oneof(words, fc.string()), { maxLength: 30 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(text, (given) => {
+      const masked = maskSecrets(given);
+      assert.equal(maskSecrets(masked), masked);
+      for (const { line } of findSecrets(given)) assert.ok(line >= 1 && line <= given.split('\n').length);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('[GUARD-5] credential files by their names', () => {
+  const credentials =
+    '.env app.env .env.local .env.production config/.env .ENV .envrc id_rsa .ssh/config keys/id_ed25519 server.key tls/privkey.pem a.p12 debug.keystore .netrc .aws/credentials .kube/config kubeconfig kubeconfig.yaml credentials credentials.json aws-credentials.ini secrets.yaml my-secrets.json config/secrets.yml secrets/prod.json k8s/secret.yaml client_secret_1.json service-account.json .git-credentials .pgpass .htpasswd secrets.enc.yaml win\\dir\\.env ./.env /etc/shadow .docker/config.json';
+  for (const name of credentials.split(' ')) assert.notEqual(isCredentialFile(name), undefined, name);
+  const others =
+    '.env.example .env.sample .env.template .env.dist env.ts environment.ts src/secrets.ts lib/credentials.py docs/secrets.md test/secrets.test.ts id_rsa.pub .ssh/known_hosts cert.pem ca.pem fullchain.pem public-key.pem package.json keys.ts README.md secrets.example.yaml credentials.schema.json keyboard.ts src/secrets/index.ts tokens.css .npmrc config/default.json secretary.txt';
+  for (const name of others.split(' ')) assert.equal(isCredentialFile(name), undefined, name);
+});
