@@ -23,6 +23,8 @@ export interface Place extends AsyncDisposable {
   read(path: string): Buffer;
   /** `cox … --json` as a person in the repository. */
   cox(...words: string[]): Promise<JsonObject>;
+  /** The same with more in the environment. */
+  coxAs(more: Readonly<Record<string, string>>, ...words: string[]): Promise<JsonObject>;
 }
 
 /** The files of the repository with their contents. */
@@ -39,15 +41,21 @@ export async function makePlace(files: Readonly<Record<string, string>>): Promis
   await run('git', ['init', '-q'], { cwd: repo, env });
   await run('git', ['add', '-A'], { cwd: repo, env });
   await run('git', [...git, 'commit', '-q', '-m', 'start'], { cwd: repo, env });
-  return {
+  const place: Place = {
     home,
     repo,
     env,
     file: (path) => join(repo, path),
     read: (path) => readFileSync(join(repo, path)),
-    async cox(...words) {
+    cox(...words) {
+      return place.coxAs({}, ...words);
+    },
+    async coxAs(more, ...words) {
       const cox = join(root, 'bin', 'cox');
-      const answer = run(process.execPath, [cox, ...words, '--json'], { cwd: repo, env });
+      const answer = run(process.execPath, [cox, ...words, '--json'], {
+        cwd: repo,
+        env: { ...env, ...more },
+      });
       // A refusal is an answer too; its exit code says so besides.
       const { stdout } = await answer.catch((error: { stdout?: string }) => {
         if (!error.stdout) throw error;
@@ -64,4 +72,5 @@ export async function makePlace(files: Readonly<Record<string, string>>): Promis
       }
     },
   };
+  return place;
 }

@@ -60,7 +60,7 @@ const SITTER = fileURLToPath(new URL('sitter.ts', import.meta.url));
 /** SQLite again, with every decision of the suite made by a neighbour that sits. */
 export const followers: Engine = {
   name: 'sqlite behind a seat',
-  only: ['locks', 'areas', 'queue', 'line', 'sessions', 'ledger', 'races'],
+  only: ['locks', 'areas', 'queue', 'line', 'sessions', 'profiles', 'ledger', 'races', 'approvals'],
   async fresh() {
     const { url, drop } = await sqlite.fresh();
     if (url === undefined) throw new Error('no url');

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { approveAll } from './approvals.ts';
 import type { Engine } from './engine.ts';
+import { somebody } from './profiles.ts';
 import type { Scene } from './suite.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -52,6 +54,18 @@ export function processCases(scene: Scene): void {
     assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
   });
 
+  test(`[PROF-3] ${at}: four processes of one session change 80 files: the 50th passes, the 51st does not`, async () => {
+    const person = somebody(scene.coxswain(), 'person:ann', 'person', 'person');
+    const resource_limits = { max_file_modifications: 50 };
+    await person('set_profile', { name: 'fifty', resource_limits });
+    await person('assign_profile', { profile: 'fifty', to_agent: 'limited-racer' });
+    const passed = await race<number>(place(), EIGHT.slice(0, 4), 'limited', 20);
+    assert.equal(
+      passed.reduce((sum, each) => sum + each, 0),
+      50,
+    );
+  });
+
   test(`[LOCK-10] ${at}: eight processes race for folders, patterns and files in them: each has one winner`, async () => {
     const won = await race<number[]>(place(), EIGHT, 'areas', 40);
     assert.deepEqual(
@@ -73,6 +87,15 @@ export function processCases(scene: Scene): void {
     }
     const done = await race<string[]>(place(), EIGHT, 'tasks', 0);
     assert.deepEqual(done.flat().sort(), ids.sort());
+  });
+
+  test(`[APPR-2] ${at}: eight processes race to use thirty approvals: each permits once`, async () => {
+    await approveAll(scene, 'racer', 30);
+    const went = await race<number[]>(place(), EIGHT, 'approvals', 30);
+    assert.deepEqual(
+      went.flat().sort((a, b) => a - b),
+      Array.from({ length: 30 }, (_, n) => n),
+    );
   });
 
   test(`[STORE-1] ${at}: two processes that each read what the other writes never both succeed`, async () => {

@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
+import { approvalCases } from './approvals.ts';
 import { areaCases } from './areas.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
@@ -10,6 +11,7 @@ import { lockCases } from './locks.ts';
 import { mailCases } from './mail.ts';
 import { overviewCases } from './overview.ts';
 import { processCases, startCases } from './processes.ts';
+import { profileCases } from './profiles.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
 import { sessionCases } from './sessions.ts';
@@ -36,6 +38,8 @@ export function conformance(engine: Engine): void {
     overview: overviewCases,
     ledger: ledgerCases,
     keys: keyCases,
+    approvals: approvalCases,
+    profiles: profileCases,
     watch: watchCases,
     races: raceCases,
   };

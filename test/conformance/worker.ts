@@ -34,6 +34,20 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return won;
   },
+  async limited() {
+    // One session in several processes, as an agent's hooks and its MCP server are.
+    const one = { agent_id: 'limited-racer', session_id: 'limited-session' };
+    const client = await connect({ store: url, ...one, sits: true });
+    await start();
+    let passed = 0;
+    for (let n = 0; n < Number(count); n += 1) {
+      const answer = await client.call('submit_changeset', { file_paths: [`limited/${agent_id}-${n}.ts`] });
+      if (answer.success === true) passed += 1;
+      else if (answer.limit !== 'max_file_modifications') throw new Error(JSON.stringify(answer));
+    }
+    await client.close();
+    return passed;
+  },
   async tasks() {
     const client = await connect({ store: url, agent_id, sits: true });
     await start();
@@ -46,6 +60,18 @@ const roles: Record<string, () => Promise<unknown>> = {
     }
     await client.close();
     return done;
+  },
+  async approvals() {
+    // One agent in many processes, as a client with several hooks at once is.
+    const client = await connect({ store: url, agent_id: 'racer', sits: true });
+    await start();
+    const went: number[] = [];
+    for (let n = 0; n < Number(count); n += 1) {
+      const answer = await client.call('check_guardrails', { operation_text: `rm -rf /raced/${n}` });
+      if (answer.success === true) went.push(n);
+    }
+    await client.close();
+    return went;
   },
   async skew() {
     const store = await openCells(url);

@@ -11,14 +11,24 @@ const { log } = JSON.parse(readFileSync(file, 'utf8')) as { log: LogEntry[] };
 
 /** How the product keeps its books: not worth a word. */
 const QUIET = [
+  'call_counted',
+  'changeset_routed',
   'dependents_released',
   'line_left',
   'lock_folder_closed',
   'lock_folder_opened',
   'lock_wait_ended',
+  'notice_claimed',
+  'notice_raised',
+  'notice_sent',
   'session_active',
+  'session_changed_files',
   'session_heartbeat',
   'task_depended_on',
+  'usage_counted',
+  'usage_ended',
+  'verification_renewed',
+  'violation_counted',
   'work_counted',
 ];
 

@@ -80,7 +80,7 @@ export const coreScenarios: Record<string, Scenario> = {
     const done = await bob.call('complete_work', {
       task_id: parent.task_id,
       success: true,
-      result: { commit: '4f1' },
+      result: { tests: 4 },
     });
     assert.deepEqual([done.success, done.status], [true, 'completed']);
     assert.equal((await alice.call('get_work', { task_types: ['two'] })).task_id, child.task_id);

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { main } from '../../src/doors/cli/main.ts';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -58,6 +60,15 @@ export function toWords(name: string, input: JsonObject): string[] {
   return [operation.group, operation.verb, ...flags, '--', ...words];
 }
 
+/** Where a person names a file, the text is in one. */
+export function inFile(name: string, input: JsonObject, folder: string): JsonObject {
+  const field = operationsByName.get(name)?.file;
+  if (field === undefined || typeof input[field] !== 'string') return input;
+  const path = join(folder, 'given.yaml');
+  writeFileSync(path, input[field]);
+  return { ...input, [field]: path };
+}
+
 /** The command line without its processes: `cli.test.ts` starts those. */
 function cli({ store, folder }: Scratch): Door {
   return {
@@ -66,7 +77,7 @@ function cli({ store, folder }: Scratch): Door {
       const env = { AGENT_ID: agent_id, AGENT_TYPE: agent_type, SESSION_ID: session_id, COX_STORE: store };
       return {
         async call(operation, input = {}) {
-          const [group = '', verb = '', ...rest] = toWords(operation, input);
+          const [group = '', verb = '', ...rest] = toWords(operation, inFile(operation, input, folder));
           const { terminal, written } = fakeTerminal(folder, env);
           await main([group, verb, '--json', ...rest], terminal);
           return JSON.parse(written.out) as JsonObject;

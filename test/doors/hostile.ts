@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { operations } from '../../src/operations/index.ts';
 
 const task_id = '0192a000-0000-7000-8000-000000000001';
+const run_id = `${'4f'.repeat(20)}#unit-tests`;
 
 /** An input that each operation takes; every hostile one is this with a single thing wrong. */
 export const soundInputs: Readonly<Record<string, JsonObject>> = {
@@ -32,16 +33,45 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   show_team: {},
   submit_changeset: { file_paths: ['a.ts'] },
   list_changesets: {},
+  verify_changeset: { changeset_id: task_id },
+  verification_status: { commit_sha: '4f1c2ab' },
+  list_verification_policies: {},
+  set_verification_policy: { name: 'p', tier: 0, executor: 'inline', patterns: ['**'] },
+  remove_verification_policy: { name: 'p' },
+  start_verification: { run_id },
+  record_verification: { run_id, status: 'passed', secret: 's' },
   send_message: { to: ['bob'], body: 'b' },
   acknowledge_message: { message_ids: [task_id] },
   allocate_ports: { session_id: 'worktree-1' },
   release_ports: { session_id: 'worktree-1' },
   ports_status: {},
+  check_network: { domain: 'pypi.org' },
+  list_network_access: {},
+  set_network_policy: { name: 'ours' },
+  remove_network_policy: { name: 'ours' },
+  list_network_policies: {},
   create_key: { agent: 'alice' },
   list_keys: {},
   revoke_key: { key_id: '3f9a2c81d04e' },
   query_audit: {},
   get_stats: {},
+  check_guardrails: { operation_text: 'git status' },
+  list_violations: {},
+  list_approvals: {},
+  show_approval: { approval_id: '3f9a2c81d04e' },
+  approve: { approval_id: '3f9a2c81d04e', shown_hash: '0'.repeat(64) },
+  deny_approval: { approval_id: '3f9a2c81d04e', reason: 'no' },
+  get_my_profile: {},
+  list_profiles: {},
+  show_profile: { name: 'default' },
+  set_profile: { name: 'p' },
+  remove_profile: { name: 'p' },
+  assign_profile: { profile: 'default', to_agent: 'alice' },
+  unassign_profile: { to_agent: 'alice' },
+  restore_trust: { agent_name: 'alice' },
+  apply_profiles: { document: 'profiles: {}' },
+  check_policy: { operation: 'write' },
+  report_usage: {},
 };
 
 export interface Hostile {

@@ -9,7 +9,7 @@ import { soundInputs } from './hostile.ts';
 import { connectClient, startEndpoint } from './mcp-support.ts';
 import { scratch, startMcp } from './support.ts';
 
-const operations = declared.filter(({ administers }) => administers !== true);
+const operations = declared.filter(({ administers, personal }) => administers !== true && personal !== true);
 
 const TOOL_LIST_BYTES_MAX = 12_000;
 /** The tools an agent needs day by day once all of them are there, and what the simple ones among them may take. */

@@ -99,7 +99,7 @@ test('[HTTP-1] the example of every operation, sent as it stands, is taken', asy
   for (const [path, method, { operationId, requestBody }] of described(body)) {
     const operation = operationsByName.get(operationId);
     if (operation === undefined) continue;
-    const key = operation.administers === true ? person.key : ALICE;
+    const key = (operation.administers ?? operation.personal) === true ? person.key : ALICE;
     const schema = (await operation.input()).json;
     const sample = sampleOf(operation, schema);
     const content = (requestBody as { content: Record<string, JsonObject> } | undefined)?.content;

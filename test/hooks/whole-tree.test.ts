@@ -10,7 +10,7 @@ test('[LOCK-12] a command that would throw away what another has not committed y
   await using stage = new Stage();
   await stage.agent('alice').edit('a.txt');
   const bob = stage.agent('bob');
-  assert.equal((await bob.shell(RESET)).out, '', 'held, but nothing changed yet');
+  assert.equal((await bob.shell(RESET)).denied, undefined, 'held, but nothing changed yet');
   writeFileSync(join(stage.repo, 'a.txt'), 'work of alice\n');
   const { denied = '' } = await bob.shell(RESET);
   assert.match(
@@ -32,12 +32,12 @@ test('[LOCK-12] one’s own changes, and files that nobody holds, are one’s ow
   const alice = stage.agent('alice');
   await alice.edit('a.txt');
   writeFileSync(join(stage.repo, 'a.txt'), 'mine\n');
-  assert.equal((await alice.shell(RESET)).out, '');
+  assert.equal((await alice.shell(RESET)).denied, undefined);
   const bob = stage.agent('bob');
   git(stage.repo, 'commit', '-q', '-am', 'safe');
   writeFileSync(join(stage.repo, 'b.txt'), 'nobody’s\n');
-  assert.equal((await bob.shell(RESET)).out, '', 'what alice holds is committed');
-  assert.equal((await bob.shell('git pull')).out, '', 'git itself keeps that from losing anything');
+  assert.equal((await bob.shell(RESET)).denied, undefined, 'what alice holds is committed');
+  assert.equal((await bob.shell('git pull')).denied, undefined, 'git itself keeps that from losing anything');
 });
 
 test('[LOCK-12] a file that git does not know yet counts where the command may take it along', async () => {
@@ -45,7 +45,7 @@ test('[LOCK-12] a file that git does not know yet counts where the command may t
   await stage.ask('alice', 'acquire_lock', { file_path: 'src/', reason: 'new files' });
   writeFileSync(join(stage.repo, 'src', 'new ünamed.ts'), 'work of alice\n');
   const bob = stage.agent('bob');
-  assert.equal((await bob.shell(RESET)).out, '');
+  assert.equal((await bob.shell(RESET)).denied, undefined);
   assert.match((await bob.shell('git stash')).denied ?? '', /src\/ is locked by alice/);
 });
 
@@ -57,16 +57,18 @@ test('[LOCK-12] whoever holds a file in another worktree has nothing to lose in 
   writeFileSync(join(stage.repo, 'a.txt'), 'work of alice\n');
   const bob = stage.agent('bob', 'claude-code', { cwd: tree });
   writeFileSync(join(tree, 'b.txt'), 'bob’s own mess\n');
-  assert.equal((await bob.shell(RESET)).out, '');
+  assert.equal((await bob.shell(RESET)).denied, undefined);
   assert.match((await stage.agent('carol').shell(RESET)).denied ?? '', /a\.txt is locked by alice/);
 });
 
-test('[HOOK-2] without git the check can’t be made: the policy decides', async () => {
+test('[HOOK-2] without git the check can’t be made: the policy decides, unless it looks dangerous', async () => {
   await using stage = new Stage();
   await stage.agent('alice').edit('a.txt');
   const env = { PATH: '/nonexistent' };
   const bob = stage.agent('bob', 'claude-code', { env });
-  assert.match((await bob.shell(RESET)).context ?? '', /could not check the locks .*goes ahead unguarded/);
-  const strict = await bob.shell(RESET, { flags: ['--locks', 'require'] });
+  const stashed = await bob.shell('git stash');
+  assert.match(stashed.context ?? '', /could not check the locks .*goes ahead unguarded/);
+  const strict = await bob.shell('git stash', { flags: ['--locks', 'require'] });
   assert.match(strict.denied ?? '', /could not check the locks/);
+  assert.match((await bob.shell(RESET)).denied ?? '', /could not decide about this, and it looks dangerous/);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { CATEGORY_DEFAULTS } from '../../src/domain/trust/verdict.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { ask, openDomain } from './postgres-support.ts';
 
@@ -121,12 +122,24 @@ test('[STORE-5] postgres: fields of a state become columns of the right type', a
     relevant_files: ['a.ts'],
     created_at: new Date(created_at_ms),
   });
-  await keep('profile', 'reviewer', {
-    name: 'reviewer',
-    trust_level: 2,
-    enabled: true,
-    allowed_operations: ['read'],
+  await keep('rulebook', 'all', {
+    profiles: { reviewer: { name: 'reviewer', trust_level: 2, allowed_operations: ['read'] } },
+    assignments: [{ agent_id: 'ann', profile: 'reviewer' }],
+    network_policies: { docs: { allow: ['docs.example.com'], deny: ['*'] } },
   });
+  const assigned = await ask(
+    database.url,
+    'SELECT agent_id, profile_id FROM coxswain.agent_profile_assignments',
+  );
+  assert.deepEqual(assigned, [{ agent_id: 'ann', profile_id: 'reviewer' }]);
+  const policies = await ask(
+    database.url,
+    'SELECT domain_pattern, action FROM coxswain.network_policies ORDER BY priority',
+  );
+  assert.deepEqual(
+    policies.map(({ action, domain_pattern }) => `${action} ${domain_pattern}`),
+    ['deny *', 'allow docs.example.com'],
+  );
   const [profile] = await ask(database.url, 'SELECT * FROM coxswain.agent_profiles');
   assert.equal(profile?.trust_level, 2);
   assert.equal(profile?.enabled, true);
@@ -139,4 +152,43 @@ test('[STORE-5] postgres: fields of a state become columns of the right type', a
     'SELECT lessons, tags, relevance_score FROM coxswain.memory_episodic',
   );
   assert.deepEqual(memory, { lessons: ['l'], tags: [], relevance_score: 0.25 });
+});
+
+test('[STORE-5] [APPR-1] postgres: what waits for a person runs out by the time', async () => {
+  const now_ms = Date.now();
+  const state = {
+    kind: 'command',
+    operation: 'force_push',
+    subject: 'git push --force',
+    context: { command: 'git push --force' },
+    requested_by: 'ann',
+    status: 'pending',
+    created_at_ms: now_ms,
+    expires_at_ms: now_ms + 60_000,
+  };
+  await keep('approval', 'open', state);
+  await keep('approval', 'late', { ...state, expires_at_ms: now_ms - 1 });
+  await keep('approval', 'done', { ...state, status: 'used', expires_at_ms: now_ms - 1 });
+  const rows = await ask(
+    database.url,
+    `SELECT id, status, requested_by, details -> 'context' ->> 'command' AS command FROM coxswain.approval_queue
+     WHERE project = 'p' AND id IN ('open', 'late', 'done') ORDER BY id`,
+  );
+  const shown = { requested_by: 'ann', command: 'git push --force' };
+  assert.deepEqual(rows, [
+    { id: 'done', status: 'used', ...shown },
+    { id: 'late', status: 'expired', ...shown },
+    { id: 'open', status: 'pending', ...shown },
+  ]);
+});
+
+test('[STORE-5] [GUARD-1] postgres: operation_guardrails has the defaults of the code', async () => {
+  const rows = await ask<{ category: string; behavior: string }>(
+    database.url,
+    'SELECT category, behavior FROM coxswain.operation_guardrails',
+  );
+  assert.deepEqual(
+    Object.fromEntries(rows.map(({ category, behavior }) => [category, behavior])),
+    CATEGORY_DEFAULTS,
+  );
 });

@@ -7,8 +7,8 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'a held file is written all the same',
     file: 'src/doors/hooks/guard.ts',
-    from: 'if (problem !== undefined) return objection(policy, problem);',
-    to: "if (problem === '') return objection(policy, problem);",
+    from: "if (typeof taken === 'string') return objection(policy, taken);",
+    to: "if (typeof taken === 'string') return { fresh: [] };",
     tests: [guarding],
   },
   {
@@ -49,8 +49,8 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'a redirection writes nothing',
     file: 'src/policy/shell/index.ts',
-    from: "found.file({ ...each, name: '' }, ...each.outputs);",
-    to: '',
+    from: "found.file({ ...command, name: '' }, ...command.outputs);",
+    to: 'void 0;',
     tests: ['test/policy/shell-files.test.ts'],
   },
 ];

@@ -1,6 +1,7 @@
 import { auditPlants } from './audit-plants.ts';
 import { daily } from './plants-daily.ts';
 import { enforcing } from './plants-enforcing.ts';
+import { trusting } from './plants-trust.ts';
 
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
 export interface Plant {
@@ -430,4 +431,5 @@ export const plants: readonly Plant[] = [
   ...postgres,
   ...daily,
   ...enforcing,
+  ...trusting,
 ];

@@ -32,6 +32,18 @@ export const requirements: Readonly<Record<string, string>> = {
   'SESS-4':
     'sessions silent for too long are ended and what they held is freed; whoever comes back keeps what it is told it has',
   'SESS-5': 'changesets are tied to the session that made them',
+  'GUARD-10': 'the seed’s named guardrails work, such as test_required: no completion without a passed test',
+  'VER-1':
+    'verification policies: name, tier, executor, patterns, excluded patterns, environment, time-out, approval',
+  'VER-2': 'a changeset goes to the tiers of the policies its files match; results are kept',
+  'VER-3': 'tier 0: linting and type checking in a clean work tree of the commit',
+  'VER-4': 'tier 1: a GitHub Actions workflow is dispatched, its outcome kept when it completes',
+  'VER-5': 'tier 2: a local runner in tmux, or an E2B sandbox',
+  'VER-6': 'tier 3: a system run; tier 4: a person decides',
+  'VER-7': 'POST /webhook/github: signature checked, affected files found and routed',
+  'VER-8': 'trust 3 and above skips tiers 0 and 1; without trust every change goes to a person',
+  'VER-9':
+    'default policies ship: migrations to tier 3, security-sensitive files to tier 4; changes come from hooks, pushes, commits or agents',
   'SESS-6': 'the first operation of an unknown agent creates its session; quiet ones turn idle',
   'HAND-1': 'a hand-off is durable, with agent and session',
   'HAND-2': 'hand-offs are read newest first',
@@ -57,7 +69,26 @@ export const requirements: Readonly<Record<string, string>> = {
   'PORT-7': 'the compose file takes ports and project name from the environment: two stacks run side by side',
   'CLI-1':
     'every operation from a terminal, JSON everywhere, help with examples, completion, exit codes that mean something',
+  'NET-1': 'allow and deny lists with wildcards for each profile, and default categories by trust level',
+  'NET-2': 'every attempt is logged: what is allowed as such, what is blocked with an alert',
+  'NET-3': 'denied by default: for cloud agents, and where network_default says so',
+  'NET-4': 'a forward proxy applies the policy to what an agent really does',
+  'NET-5':
+    'the named policies ship; deny beats allow, a policy beats the categories, what is required always passes',
   'AUD-1': 'every operation through every door leaves a numbered audit row without silent gaps',
+  'AUD-2':
+    'a violation is recorded with agent, operation, pattern and context, and counted; too many lower the trust',
+  'GUARD-1':
+    'every category of danger has its default: block, warn, review, verification; cloud agents are blocked',
+  'GUARD-2': 'a force push is blocked with the seed’s answer and logged',
+  'GUARD-3': 'an elevated operation goes ahead from trust 3 on, flagged, and people are told',
+  'GUARD-5': 'a credential file is for a person to review, whatever the trust',
+  'GUARD-9':
+    'category default, then the profile’s guardrails, then what it blocks and elevates; the table is tested',
+  'APPR-1':
+    'one queue for all that waits for a person: list, show, approve, deny, expire; only a person decides',
+  'APPR-2': 'an approval is for exactly what was shown, and permits it once',
+  'APPR-3': 'a new item is told to the configured channels, once',
   'AUD-3': 'the audit trail is searched by agent, operation, time and result, page by page',
   'AUD-4':
     'the audit trail is append-only; on SQLite a change is detected; retention (90 days) is the one way out',
@@ -76,8 +107,24 @@ export const requirements: Readonly<Record<string, string>> = {
     'a changed, missing, moved or added row of the sealed part is found and named; the unsealed end is stated',
   'AUD-7': 'retention removes audit rows only; what happened goes to an archive that replay still reads',
   'METRIC-1': 'the nine success metrics with their targets are computed from the log',
+  'PROF-1':
+    'profiles with operations, trust and limits, for an agent or a type; the seed’s five and a default for each type ship',
+  'PROF-2': 'what a profile does not allow is refused as operation_not_permitted',
+  'PROF-3':
+    'a limit that is used up is refused by its name, counted in the commits themselves: files, reads, time, calls',
+  'PROF-4': 'what takes more trust is refused as insufficient_trust_level',
+  'PROF-5':
+    'one vocabulary of permissions for operations and tools; blocked beats allowed; engines rule alike',
+  'PROF-6': 'every field of the seed’s profiles is kept and enforced, with its durations and unlimited',
+  'PROF-7': 'each level of trust may what the seed’s table says, up to changing the rules at level 4',
   'HOOK-4':
     'cox run: any command has a session, a heartbeat, locks as its files change, checked commits and an orderly end',
+  'GUARD-4':
+    'a completion whose changes are dangerous is refused with each match: by diff, files or commit, else by the session’s changesets',
+  'GUARD-6':
+    'quoting, wrapping, variables, substitution, here-documents, encoding and one-liners hide no destructive command; mentioning one is no offence',
+  'GUARD-7':
+    'more than 99 % of a corpus of destructive operations are blocked, less than 1 % of the legitimate ones',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',
@@ -86,4 +133,6 @@ export const requirements: Readonly<Record<string, string>> = {
     'the store is chosen in one order, never by SUPABASE_URL alone; locks and work can be had through PostgREST under row level security',
   'STORE-5': "on PostgreSQL all of the seed's tables exist under their names, with readable columns",
   'STORE-6': 'what only POSIX has is known, each with what Windows does instead',
+  'GUARD-8':
+    'removing build output, temporary files or what git has unchanged is excused by named rules that can be switched off',
 };

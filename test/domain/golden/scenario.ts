@@ -5,13 +5,18 @@ import { entities } from '../../../src/domain/entities.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { createIds } from '../../../src/kernel/ids.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import { isRefusal } from '../../../src/kernel/refusal.ts';
 import { findWorkspace } from '../../../src/kernel/workspace.ts';
 import type { LogEntry } from '../../../src/ledger/log.ts';
 import { MemoryStore } from '../../../src/ledger/memory.ts';
 import { operationsByName } from '../../../src/operations/index.ts';
 import { Presence } from '../../../src/presence.ts';
+import { Rules } from '../../../src/rules.ts';
 import { TeamReader } from '../../../src/teams.ts';
 import { Seeded } from '../../simulation/random.ts';
+import type { Telling } from './telling.ts';
+import { tellOfTrust } from './trust-story.ts';
+import { tellOfVerification } from './verification-story.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -74,7 +79,9 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const ids = createIds(clock, random);
   const store = new MemoryStore({ entities, clock, random, ids });
   const workspace = findWorkspace(folder);
-  const context = { store, clock, ids, workspace, project: 'golden', hints };
+  const project = 'golden';
+  const rules = new Rules(store, project, clock);
+  const context = { store, clock, ids, workspace, project, hints, rules };
   const connect = (agent_id: string) =>
     new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
   const [anna, bert] = [connect('anna'), connect('bert')];
@@ -140,5 +147,28 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   await tellOfSessions(ask, [present('carl'), present('dora')], (minutes) => {
     now_ms += minutes * MINUTE_MS;
   });
-  return (await store.read('golden', 0, 1000)).entries;
+  const come: Telling['connect'] = (who, authority) => {
+    const { agent_id, agent_type = 'codex', session_id = `${agent_id}-1` } = who;
+    const shows = agent_type === 'codex' || agent_type === 'worker' ? 'always' : 'never';
+    const actor = { agent_id, agent_type, session_id };
+    return new Connection({ ...context, presence, teams }, actor, authority, { shows });
+  };
+  const telling: Telling = {
+    store,
+    project,
+    paul: come({ agent_id: 'person:paul', agent_type: 'person', session_id: 'paul-1' }, 'person'),
+    connect: come,
+    ask: async (who, name, input) => {
+      const answer = await ask(who, name, input);
+      if (isRefusal(answer)) throw new Error(`the story went wrong: ${name}: ${answer.message}`);
+      return answer;
+    },
+    build: async (who, operation, input) => {
+      now_ms += 1000;
+      return await who.performBuilt(operation, input);
+    },
+  };
+  await tellOfTrust(telling);
+  await tellOfVerification(telling);
+  return (await store.read(project, 0, 1000)).entries;
 }
