@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assignProfile, commands, governedBy, submitChangeset } from '../../src/domain/commands.ts';
+import {
+  assignProfile,
+  commands,
+  governedBy,
+  submitChangeset,
+  writeHandoff,
+} from '../../src/domain/commands.ts';
 import { entities } from '../../src/domain/entities.ts';
 import { nativeEngine } from '../../src/domain/trust/permit.ts';
 import { main } from '../../src/doors/cli/main.ts';
@@ -39,6 +45,15 @@ function caller(
   };
 }
 
+const NOTHING_LEFT = {
+  summary: 'done',
+  completed_work: [],
+  in_progress: [],
+  decisions: [],
+  next_steps: [],
+  relevant_files: [],
+};
+
 const request = (agent_id: string, operation: string): Request => ({
   project: 'p',
   actor: { agent_id, agent_type: 'test', session_id: 's' },
@@ -64,9 +79,10 @@ test('[PROF-2] a profile that is taken away between the decision and its commit 
       },
     },
   );
-  const asked = request('alice', 'submit_changeset');
-  const decision = submitChangeset('c1', asked.actor, { files: ['a.ts'] });
-  const demand = { actor: asked.actor, operation: 'submit_changeset', permission: 'write' as const };
+  const asked = request('alice', 'write_handoff');
+  // One that does not look at the rules itself.
+  const decision = writeHandoff('h1', asked.actor, NOTHING_LEFT);
+  const demand = { actor: asked.actor, operation: 'write_handoff', permission: 'write' as const };
   before = async () => {
     const assignment = { agent_id: 'alice', profile: 'reviewer' } as const;
     await store.run(
