@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ApprovalState } from '../../src/domain/approvals/approval.ts';
 import { changesetEvent } from '../../src/domain/changesets/changeset.ts';
 import { decideApproval } from '../../src/domain/commands.ts';
+import { ASKED_MS } from '../../src/domain/verification/ask-person.ts';
 import { decideRun } from '../../src/domain/verification/execute.ts';
 import { routeChangeset } from '../../src/domain/verification/route.ts';
 import { runId } from '../../src/domain/verification/run.ts';
@@ -61,4 +62,17 @@ test('[VER-6] who decides the run has answered what waits in the queue', () => {
     .at(NOON_MS)
     .when(decideApproval({ approval_id, shown_hash, decided_by: 'person:eve', verdict: 'approved' }))
     .thenRefuses('approval_decided');
+});
+
+test('[VER-6] a person is asked again where nobody has decided for as long as one is asked', () => {
+  const { facts } = waiting();
+  const again = routeChangeset({ changeset_id: ID, is_person: false });
+  const soon = given(...facts)
+    .at(NOON_MS + ASKED_MS - 1)
+    .when(again);
+  assert.deepEqual(said(soon.facts), [], 'it still waits');
+  const late = given(...facts)
+    .at(NOON_MS + ASKED_MS)
+    .when(again);
+  assert.ok(said(late.facts)?.includes('approval/approval_requested'));
 });

@@ -11,7 +11,8 @@ import { approvalId, requestEvent, wanted } from '../approvals/request.ts';
 export const VERIFICATION_APPROVAL = 'verification';
 
 const DIFF_CHARS_MAX = 100_000;
-const TTL_MS = limits.approval_hours_max * 3600 * 1000;
+/** For so long a person is asked; whoever has the change verified after that asks again. */
+export const ASKED_MS = limits.approval_hours_max * 3600 * 1000;
 
 /** What a person is asked about a run, with all that there is to look at. */
 export interface Question {
@@ -47,7 +48,7 @@ export function askPerson(question: Question): readonly EventBody[] {
     requested_by: requested_by.agent_id,
     hash: hashOf(run_id),
   };
-  const want = wanted(shown, TTL_MS);
+  const want = wanted(shown, ASKED_MS);
   const { operation, subject } = shown;
   const notice = { about: 'approval' as const, operation, subject, approval_id: want.id };
   return [requestEvent(want, requested_by), noticeEvent(`verification\n${run_id}`, requested_by, notice)];

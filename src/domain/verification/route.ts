@@ -12,7 +12,7 @@ import {
 } from '../changesets/changeset.ts';
 import { changesNoted, sessionChangesKey } from '../changesets/session-changes.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
-import { askPerson } from './ask-person.ts';
+import { ASKED_MS, askPerson } from './ask-person.ts';
 import { type ChangedFiles, type PlannedRun, planFor } from './plan.ts';
 import { policiesIn, policyBookKey } from './policy-book.ts';
 import {
@@ -70,10 +70,10 @@ export function routeChangeset(routing: Routing): Decision<JsonObject> {
   const key = changesetKey(routing.changeset_id);
   return {
     needs: { keys: [key, ...NEEDS] },
-    decide(loaded) {
+    decide(loaded, now_ms) {
       const changeset = loaded.get<Changeset>(key)?.state;
       if (changeset === undefined) return refused(unknownChangeset(routing.changeset_id));
-      return route(loaded, routing, changeset, []);
+      return route(loaded, routing, changeset, [], now_ms);
     },
   };
 }
@@ -91,14 +91,13 @@ export function receiveChange(
   const key = changesetKey(id);
   return {
     needs: { keys: [key, sessionChangesKey(caller), ...NEEDS] },
-    decide(loaded) {
+    decide(loaded, now_ms) {
       const known = loaded.get<Changeset>(key)?.state;
-      if (known !== undefined) return route(loaded, { ...routing, changeset_id: id }, known, []);
+      const routed = { ...routing, changeset_id: id };
+      if (known !== undefined) return route(loaded, routed, known, [], now_ms);
       const submitted = changesetEvent(id, caller, changeset);
-      return route(loaded, { ...routing, changeset_id: id }, submitted.data as unknown as Changeset, [
-        submitted,
-        ...changesNoted(caller, loaded),
-      ]);
+      const first = [submitted, ...changesNoted(caller, loaded)];
+      return route(loaded, routed, submitted.data as unknown as Changeset, first, now_ms);
     },
   };
 }
@@ -113,6 +112,7 @@ function route(
   routing: Routing,
   changeset: Changeset,
   first: readonly EventBody[],
+  now_ms: number,
 ): Verdict<JsonObject> {
   const { changeset_id, seen, force = false } = routing;
   const commit_sha = routing.commit_sha ?? changeset.commit_sha ?? changeset.routed?.commit_sha;
@@ -132,7 +132,7 @@ function route(
     const id = idOf(name);
     const record = loaded.get<RunState>(runKey(id));
     const plan = planned.find(({ policy }) => policy.name === name);
-    if (plan === undefined || (record !== undefined && !isAskedAgain(record, plan, force)))
+    if (plan === undefined || (record !== undefined && !isAskedAgain(record, plan, force, now_ms)))
       return record === undefined ? [] : [{ id, state: record.state }];
     const queued = queue(plan, { changeset_id, commit_sha, author });
     events.push(runEvent(id, 'verification_queued', queued));
@@ -182,7 +182,8 @@ function briefly(id: string, state: RunState): JsonObject {
   return rest;
 }
 
-function isAskedAgain({ state }: RunRecord, plan: PlannedRun, force: boolean): boolean {
+function isAskedAgain({ state }: RunRecord, plan: PlannedRun, force: boolean, now_ms: number): boolean {
+  if (state.status === 'waiting_for_person') return now_ms >= state.queued_at_ms + ASKED_MS;
   if (FINAL.has(state.status)) return force;
   if (state.status === 'error' || state.status === 'timed_out') return plan.status !== 'skipped';
   // Left out for one author's trust, wanted for another's.
