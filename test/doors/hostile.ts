@@ -119,7 +119,11 @@ function poison(property: JsonObject): fc.Arbitrary<unknown> {
       ];
       if (typeof property.maxLength === 'number') wrong.push(fc.constant('x'.repeat(property.maxLength + 1)));
       if (typeof property.format === 'string') wrong.push(text);
-      if (typeof property.pattern === 'string') wrong.push(fc.constantFrom('', 'a b', '-- x', 'a/b', 'ü'));
+      const { pattern } = property;
+      const odd = ['', 'a b', '-- x', 'a/b', 'ü'];
+      const others =
+        typeof pattern === 'string' ? odd.filter((each) => !new RegExp(pattern, 'u').test(each)) : [];
+      if (others.length > 0) wrong.push(fc.constantFrom(...others));
       return fc.oneof(...wrong);
     }
     case 'integer':
