@@ -89,7 +89,7 @@ const waiting: Plant[] = [
     file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
     from: 'WHERE q.s IS NOT NULL;',
     to: 'WHERE q.s < 0;',
-    tests: [stores('postgres-outage')],
+    tests: [stores('postgres-outage.long')],
   },
   {
     name: 'SQLite: what is known outlives the commit of another process',
@@ -224,7 +224,7 @@ const queue: Plant[] = [
     file: 'src/domain/queue/settle-due.ts',
     from: 'const retry_at_ms = now_ms + retryDelay_ms(state.attempt_count);',
     to: 'const retry_at_ms = now_ms;',
-    tests: [domain('get-work'), domain('end-work'), domain('task-states')],
+    tests: [domain('get-work'), domain('end-work'), domain('task-states.long')],
   },
   {
     name: 'what should skip waits instead',
