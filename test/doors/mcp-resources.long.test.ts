@@ -76,6 +76,7 @@ for (const [name, start] of Object.entries(TRANSPORTS))
         'locks://current': 'check_locks',
         'work://pending': 'list_work',
         'handoffs://recent': 'read_handoff',
+        'profiles://current': 'get_my_profile',
         'audit://recent': 'query_audit',
       }).flatMap(([uri, operation]) => (operationsByName.has(operation) ? [uri] : []));
       assert.deepEqual(
