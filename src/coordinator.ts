@@ -4,22 +4,25 @@ import type { NetworkSettings } from './domain/network/judge.ts';
 import type { Demand, Uses } from './domain/trust/demand.ts';
 import type { Permission } from './domain/trust/permission.ts';
 import type { Standing } from './domain/trust/profile.ts';
+import { noFleet } from './fleet.ts';
 import { Governor } from './governor.ts';
 import { Grants } from './grants.ts';
 import type { Clock } from './kernel/clock.ts';
 import { digest, type Ids } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
+import { never } from './kernel/never.ts';
 import { normaliseArea, normalisePath } from './kernel/path.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
 import { consider } from './ledger/consider.ts';
 import type { Decision, Taking } from './ledger/decision.ts';
-import { type Actor, logRow, type Request } from './ledger/log.ts';
+import { type Actor, HOUSEKEEPER, logRow, type Request } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 import {
   type AnyOperation,
   type Authority,
   answerOf,
+  type Fleet,
   type InputSchema,
   type Operation,
   type Parsed,
@@ -47,6 +50,7 @@ export interface CoordinatorContext {
   readonly announce?: (() => void) | undefined;
   readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
   readonly commits?: CommitReader | undefined;
+  readonly fleet?: Fleet | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -58,16 +62,7 @@ export interface CallOptions {
   readonly onWaiting?: ((why: JsonObject) => void) | undefined;
 }
 
-let neverAborted: AbortSignal | undefined;
-
-/** Made when first asked for: most calls ask for none, and a short process would load what it is made of. */
-function never(): AbortSignal {
-  neverAborted ??= new AbortController().signal;
-  return neverAborted;
-}
-
-/** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
-export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
+export { HOUSEKEEPER };
 
 /** A dynamic import costs 8 µs even when the module is there; each schema is asked for once. */
 const schemas = new WeakMap<AnyOperation, InputSchema<object>>();
@@ -307,7 +302,7 @@ export class Connection {
     options: CallOptions,
     demand: Demand | undefined,
   ): Step {
-    const { store, clock, ids, workspace, project, hints, presence, teams, ports, network, commits } =
+    const { store, clock, ids, workspace, project, hints, presence, teams, ports, network, commits, fleet } =
       this.#context;
     const signal = () => options.signal ?? never();
     return {
@@ -316,6 +311,9 @@ export class Connection {
       presence,
       team: async () => await teams?.team(),
       network: async () => (await network?.()) ?? { default: 'deny', coordination: [] },
+      fleet: fleet ?? noFleet,
+      unnamed: this.#showing.unnamed === true,
+      agent_role: this.#showing.agent_role,
       project,
       ids,
       grants: this.#grants,

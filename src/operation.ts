@@ -1,6 +1,8 @@
 import type { CommitChanges } from './commits.ts';
+import type { ClaimRules } from './domain/claims/rules.ts';
 import type { Caller } from './domain/lease.ts';
 import type { NetworkSettings } from './domain/network/judge.ts';
+import type { Feature, ModuleGraph } from './domain/routing/feature.ts';
 import type { DoorName, Uses } from './domain/trust/demand.ts';
 import type { Permission } from './domain/trust/permission.ts';
 import type { PolicyEngine } from './domain/trust/permit.ts';
@@ -34,6 +36,22 @@ export interface StepRules {
   standing(): Promise<Standing>;
 }
 
+/** The fleet's own folder (`.ai-workspace`): its rules, and what there is to do. */
+export interface Fleet {
+  /** Absolute; it need not exist. */
+  readonly folder: string;
+  /** `agent_roles.yml`, or what goes without one; a refusal when the file has mistakes in it. */
+  rules(): Promise<ClaimRules | Refusal>;
+  plan(): Promise<FleetPlan>;
+}
+
+export interface FleetPlan {
+  readonly features: readonly Feature[];
+  readonly modules: ModuleGraph;
+  /** Files that could not be read, each with its line; the others count all the same. */
+  readonly problems: readonly JsonObject[];
+}
+
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
 export interface Step {
   readonly caller: Caller;
@@ -44,6 +62,11 @@ export interface Step {
   team(): Promise<Team | Refusal | undefined>;
   /** What this place says about the network, or what is wrong with how it says it. */
   network(): Promise<NetworkSettings | Refusal>;
+  readonly fleet: Fleet;
+  /** Nobody configured who the caller is. */
+  readonly unnamed: boolean;
+  /** The role of the caller where it names none (`AGENT_ROLE`). */
+  readonly agent_role: string | undefined;
   readonly project: string;
   readonly ids: Ids;
   /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
@@ -99,6 +122,11 @@ export interface InputSchema<I, Given = unknown> {
   readonly given?: Given;
 }
 
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+}
+
 /**
  * One thing that can be asked for. From this declaration come the MCP tool, the HTTP route, the CLI command, the library
  * method and the audit row; a new operation is a new declaration and nothing else.
@@ -110,7 +138,9 @@ export interface Operation<I extends object = object> {
   readonly group: string;
   readonly verb: string;
   readonly summary: string;
-  readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
+  readonly route: Route;
+  /** Other addresses under which users of other coordinators know it. */
+  readonly aliases?: readonly Route[];
   /** False: changes nothing, safe to repeat, no operation id. */
   readonly mutates: boolean;
   /** Ends or takes away what others may count on: a client may want to ask its person first. */

@@ -2,6 +2,17 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Command, Commands, Decision, Taking } from '../ledger/decision.ts';
 import { type Consequence, decideApproval as decide, type PersonsDecision } from './approvals/decide.ts';
 import { claimNotice as claimNews, concludeNotice as concludeNews } from './approvals/notice.ts';
+import { claimEdge as claimIt } from './claims/claim-edge.ts';
+import { convergeEdge as converge } from './claims/converge-edge.ts';
+import { CONVERGENCE_APPROVAL } from './claims/escalation.ts';
+import { setClaimMode as setMode } from './claims/mode.ts';
+import { releaseEdge as abandon } from './claims/release-edge.ts';
+import { heartbeatClaim as keepClaim } from './claims/renew-claim.ts';
+import { reviewConvergence } from './claims/review-convergence.ts';
+import {
+  resolveStaleClaim as resolveStale,
+  signalStaleClaims as signalStale,
+} from './claims/stale-claims.ts';
 import { leaveHandoff as leaveBehind } from './handoffs/final-handoff.ts';
 import { writeHandoff as handOff } from './handoffs/handoff.ts';
 import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
@@ -14,6 +25,8 @@ import {
   setNetworkPolicy as setPolicy,
 } from './network/change-policies.ts';
 import { checkNetwork as judgeNetwork } from './network/check-network.ts';
+import { endPromotion as endOfPromotion } from './promotion/end-promotion.ts';
+import { startPromotion as beginPromotion } from './promotion/start-promotion.ts';
 import {
   cancelWork as cancel,
   reprioritiseWork as reprioritise,
@@ -112,6 +125,8 @@ export const finishRun = command('finish_run', finish);
 export const recordRun = command('record_run', record);
 export const concludeRemote = command('conclude_remote', conclude);
 export const decideRun = command('decide_run', decideVerification);
+export const startPromotion = command('start_promotion', beginPromotion);
+export const endPromotion = command('end_promotion', endOfPromotion);
 export const sendMessage = command('send_message', send);
 export const acknowledgeMessages = command('acknowledge_messages', acknowledge);
 export const createKey = command('create_key', create);
@@ -125,11 +140,31 @@ export const applyProfiles = command('apply_profiles', apply);
 export const reportUsage = command('report_usage', report);
 export const countCall = command('count_call', call);
 
-/** An approval of a run decides the run, in the same commit. */
-const consequence: Consequence = ({ kind, context }, { verdict, decided_by, reason }) =>
-  kind === VERIFICATION_APPROVAL
-    ? decideVerification(context.run_id as string, verdict === 'approved', decided_by, reason)
-    : undefined;
+export const claimEdge = command('claim_edge', claimIt);
+export const heartbeatClaim = command('heartbeat_claim', keepClaim);
+export const releaseEdge = command('release_edge', abandon);
+export const convergeEdge = command('converge_edge', converge);
+export const signalStaleClaims = command('signal_stale_claims', signalStale);
+export const resolveStaleClaim = command('resolve_stale_claim', resolveStale);
+export const setClaimMode = command('set_claim_mode', setMode);
+
+/** What an approval is about is decided with it, in the same commit: a run, a convergence. */
+const consequence: Consequence = (approval, decided) => {
+  const { verdict, decided_by, reason } = decided;
+  switch (approval.kind) {
+    case VERIFICATION_APPROVAL:
+      return decideVerification(
+        approval.context.run_id as string,
+        verdict === 'approved',
+        decided_by,
+        reason,
+      );
+    case CONVERGENCE_APPROVAL:
+      return reviewConvergence(approval, decided);
+    default:
+      return undefined;
+  }
+};
 
 export const decideApproval = command('decide_approval', (decided: PersonsDecision) =>
   decide(decided, consequence),

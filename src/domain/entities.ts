@@ -3,11 +3,15 @@ import { approvalEntity } from './approvals/approval.ts';
 import { noticeEntity } from './approvals/notice.ts';
 import { changesetEntity } from './changesets/changeset.ts';
 import { sessionChangesEntity } from './changesets/session-changes.ts';
+import { claimEntity } from './claims/claim.ts';
+import { claimModeEntity } from './claims/mode.ts';
 import { handoffEntity } from './handoffs/handoff.ts';
 import { keyEntity } from './keys/key.ts';
 import { lockFoldersEntity } from './locks/folders.ts';
 import { lockEntity } from './locks/lock.ts';
 import { messageEntity } from './mail/message.ts';
+import { promotionEntity } from './promotion/promotion.ts';
+import { underWayEntity } from './promotion/under-way.ts';
 import { lineEntity } from './queue/line.ts';
 import { taskEntity } from './queue/task.ts';
 import { holderEntity } from './queue/terms.ts';
@@ -41,4 +45,8 @@ export const entities = defineEntities(
   callsEntity,
   policyBookEntity,
   runEntity,
+  claimEntity,
+  claimModeEntity,
+  promotionEntity,
+  underWayEntity,
 );

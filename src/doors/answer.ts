@@ -27,6 +27,9 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   person_required: 'forbidden',
   destructive_operation_blocked: 'waiting',
   credential_file_protected: 'waiting',
+  convergence_escalated: 'waiting',
+  approval_required: 'waiting',
+  pending: 'waiting',
   database_unavailable: 'store',
   store_damaged: 'store',
   store_moved: 'store',
@@ -37,10 +40,11 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
 };
 
 export function verdictOf(answer: JsonObject): Verdict {
-  if (answer.success !== false) return 'done';
-  const { error } = answer;
-  if (typeof error !== 'string' || !Object.hasOwn(VERDICTS, error)) return 'refused';
-  return VERDICTS[error as RefusalCode] ?? 'refused';
+  if (answer.success !== false) return answer.waiting_for_person === true ? 'waiting' : 'done';
+  // Most codes travel as `error`, those of some seeds as `action`.
+  const code = [answer.error, answer.action].find((value) => typeof value === 'string');
+  if (typeof code !== 'string' || !Object.hasOwn(VERDICTS, code)) return 'refused';
+  return VERDICTS[code as RefusalCode] ?? 'refused';
 }
 
 export const EXIT_CODES: Record<Verdict, number> = {

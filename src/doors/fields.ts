@@ -1,6 +1,7 @@
-import type { JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 
-export type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
+/** `either`: what can't be read as JSON is meant as text. */
+export type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'either';
 
 export interface Field {
   readonly name: string;
@@ -33,8 +34,10 @@ function kindOf(property: JsonObject): Kind {
       return 'boolean';
     case 'array':
       return (property.items as JsonObject | undefined)?.type === 'string' ? 'list' : 'json';
-    default:
-      return 'json';
+    default: {
+      const forms = Array.isArray(property.anyOf) ? (property.anyOf as JsonObject[]) : [];
+      return forms.some(({ type }) => type === 'string') ? 'either' : 'json';
+    }
   }
 }
 
@@ -44,6 +47,15 @@ function describe(property: JsonObject): string {
   const shown =
     standard === undefined || (Array.isArray(standard) && standard.length === 0) ? '' : String(standard);
   return shown === '' ? description : `${description} (default ${shown})`.trim();
+}
+
+/** Undefined: it had to be JSON, and is none. */
+export function readJson(kind: 'json' | 'either', text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return kind === 'either' ? text : undefined;
+  }
 }
 
 /** What is no number stays text, for the schema to refuse by its name. */

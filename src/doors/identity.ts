@@ -38,3 +38,10 @@ export function environmentCapabilities(env: NodeJS.ProcessEnv): string[] {
   const sound = words.filter((word) => nameProblem(word) === undefined && word.length <= 64);
   return [...new Set(sound)].slice(0, limits.capabilities_max);
 }
+
+/** The role an agent claims edges in, as its environment says; what is no name is none. */
+export function environmentRole(env: NodeJS.ProcessEnv): string | undefined {
+  const role = env.AGENT_ROLE?.trim() ?? '';
+  const isSound = nameProblem(role) === undefined && role.length <= limits.agent_role_chars_max;
+  return isSound ? role : undefined;
+}

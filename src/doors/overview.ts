@@ -9,11 +9,14 @@ import { shownStore } from './about.ts';
  * view that is redrawn when the log grows must not make it grow.
  */
 export async function lookAround(
-  place: Pick<Coxswain, 'store' | 'store_url' | 'project'> & { readonly presence: OverviewTimes },
+  place: Pick<Coxswain, 'store' | 'store_url' | 'project' | 'fleet'> & { readonly presence: OverviewTimes },
 ): Promise<{ seen: JsonObject; now_ms: number }> {
-  const { store, store_url, project, presence } = place;
+  const { store, store_url, project, fleet } = place;
+  const rules = await fleet.rules();
+  const { idle_ms, stale_ms } = place.presence;
+  const times = { idle_ms, stale_ms, claim_rules: 'success' in rules ? undefined : rules };
   const { loaded, now_ms } = await store.find(project, overviewNeeds());
-  const seen = overview(loaded, presence, now_ms);
+  const seen = overview(loaded, times, now_ms);
   const more = stuckNeeds(loaded);
   const parents = more.keys?.length === 0 ? loaded : (await store.find(project, more)).loaded;
   const about = await store.describe();
@@ -27,7 +30,7 @@ export async function lookAround(
         ? {}
         : { seat_pid: seat.pid, seat_since_at: seat.since, seat_reachable: seat.reachable }),
       ...(about.missing === undefined ? {} : { store_lacks: about.missing, store_remedy: about.remedy }),
-      needs_you: stuckThings(loaded, parents, seen, presence, now_ms),
+      needs_you: stuckThings(loaded, parents, seen, times, now_ms),
       ...seen,
     },
   };

@@ -1,14 +1,16 @@
 import { type Connection, HOUSEKEEPER } from '../coordinator.ts';
+import { idleSince } from '../domain/claims/claim.ts';
 import { silentSince, stillFreeing } from '../domain/sessions/session.ts';
 import type { Coxswain } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { cleanupDeadAgents } from '../operations/sessions.ts';
+import { lastSign_ms, tendClaims } from '../operations/stale-claims.ts';
 
 const ROUND_MS = 60_000;
 
 /**
  * What a process that lives long does besides answering: it says for its own agents that they are still there, and it
- * cleans up after those who fell silent. Others would do that too, when they are turned away; this only makes it sooner.
+ * cleans up after those who fell silent, and says whose claims are stale. Others would do that too, when they are turned away; this only makes it sooner.
  */
 export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () => []): { stop(): void } {
   const stopping = new AbortController();
@@ -23,6 +25,7 @@ export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () =>
         for (const connection of own()) await connection.keepAlive();
       }
       await cleanUpSilent(coxswain, housekeeper).catch(() => {});
+      await signalStaleClaims(coxswain, housekeeper).catch(() => {});
     }
   };
   // It ends by being stopped in its sleep.
@@ -39,6 +42,17 @@ export async function cleanUpSilent(coxswain: Coxswain, housekeeper: Connection)
   if (!(await someoneIsSilent(coxswain))) return;
   const stale_threshold_minutes = coxswain.presence.stale_ms / 60_000;
   await housekeeper.performBuilt(cleanupDeadAgents, { stale_threshold_minutes });
+}
+
+/** Says about claims without a sign for too long that they are stale; who holds them keeps them. */
+export async function signalStaleClaims(coxswain: Coxswain, housekeeper: Connection): Promise<void> {
+  const { store, project, fleet } = coxswain;
+  const rules = await fleet.rules();
+  if ('success' in rules) return;
+  const { now_ms } = await store.find(project, {});
+  const range = { ...idleSince(lastSign_ms(rules, now_ms)), limit: 1 };
+  const { loaded } = await store.find(project, { ranges: [range] });
+  if (loaded.list(range).length > 0) await housekeeper.performBuilt(tendClaims, {});
 }
 
 /** Looked at first, so that a quiet day leaves no row every minute. */

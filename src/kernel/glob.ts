@@ -35,7 +35,8 @@ function wildMatch<P, T>(
   return at === pattern.length;
 }
 
-function nameMatches(pattern: string, name: string): boolean {
+/** Does a name match, as a whole? */
+export function nameMatches(pattern: string, name: string): boolean {
   if (!hasWildcard(pattern)) return pattern === name;
   return wildMatch(
     [...pattern],

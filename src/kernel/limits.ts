@@ -89,6 +89,40 @@ export const limits = {
   parents_per_round: 8,
   dependents_per_round: 50,
 
+  feature_chars_max: 200,
+  edge_chars_max: 100,
+  agent_role_chars_max: 64,
+  claims_listed_max: 1000,
+  /** Claims that one round looks at for silence. */
+  claims_per_round: 30,
+  evaluators_max: 50,
+  /** A file in an inbox, and how many of one agent's a pass of the serialiser takes: nobody's flood delays the others. */
+  proposal_bytes_max: 16_000_000,
+  proposals_per_pass: 1000,
+  /** What can't be read yet may still be being written. */
+  proposal_settles_ms: 2000,
+
+  drafts_listed_max: 200,
+  draft_bytes_max: 5_000_000,
+  draft_depth_max: 32,
+  /** Each one takes a lock's record, and all of them one commit. */
+  promotion_files_max: 30,
+  promotions_under_way_max: 20,
+  /** In the worst spelling six bytes each, and the names of the files come on top. */
+  promotion_diff_chars_max: 40_000,
+  /** After so long without its staged contents nobody is going to finish it. */
+  promotion_lost_ms: 3600 * 1000,
+  /** One file of those a team or a fleet is described by. */
+  fleet_file_bytes_max: 256 * 1024,
+  features_max: 5000,
+  feature_folder_depth_max: 8,
+  modules_per_feature_max: 500,
+  modules_max: 10_000,
+  routed_agents_max: 100,
+  shared_modules_listed_max: 20,
+  /** Warnings, groups and the like in one answer. */
+  routing_listed_max: 200,
+
   approvals_looked_at_max: 200,
   approvals_listed_max: 100,
   approval_hours_default: 24,

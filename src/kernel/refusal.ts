@@ -57,6 +57,10 @@ const catalogue = {
   not_owner: ['error', 'Ask one of the owners to do it (send_message), or work on another part.'],
   team_limit_reached: ['error', 'Complete what you have claimed before you take more.'],
   team_invalid: ['error', 'Correct teams.yaml as the errors say; `cox team check` shows all of them.'],
+  roles_invalid: [
+    'error',
+    'Correct agent_roles.yml as the errors say, or take it away; then call again. Nothing was changed.',
+  ],
   // ports
   no_ports_available: [
     'error',
@@ -121,8 +125,54 @@ const catalogue = {
     'error',
     'Have the commit verified (verify_changeset) and complete with it in result.commit.',
   ],
+  // claims
+  claim_rejected: [
+    'action',
+    'Take the suggestion, or something else (route_work); wait_seconds waits until it is free.',
+  ],
+  convergence_escalated: [
+    'action',
+    'A person decides (`cox approve`). You keep the claim; go on with something else meanwhile.',
+  ],
+  edge_not_started: ['error', 'Claim it first (claim_edge); what you hold is in claims_status.'],
+  evaluators_failed: [
+    'error',
+    'Go on until all of them pass, then converge again; the claim is still yours.',
+  ],
+  role_mismatch: ['error', 'Leave agent_role out, or name the role that the message says.'],
+  outside_authority: [
+    'error',
+    'Release the edge (release_edge) for an agent whose role may converge it; agent_roles.yml says which.',
+  ],
+  single_agent_mode: [
+    'error',
+    'Wait until the other one has gone; or whoever runs this says `cox claim mode many`.',
+  ],
+  claim_not_stale: ['error', 'Ask its holder (send_message); or say even_if_active if you know better.'],
+  approval_required: [
+    'error',
+    'Go on with something else until a person has decided (`cox approve`); then repeat it exactly as it is.',
+  ],
+  draft_unusable: ['error', 'Correct the named drafts, or leave them out with `paths`; nothing was changed.'],
+  no_drafts: [
+    'error',
+    'Write the new contents into your drafts folder (draft_status names it), then call again.',
+  ],
+  promotion_under_way: ['error', 'Try again in a moment; draft_status shows what is under way.'],
+  promotion_conflicted: [
+    'error',
+    'Somebody has changed the asset meanwhile: merge that into your draft, then promote again.',
+  ],
+  promotion_unfinished: [
+    'error',
+    'Mend what the message names; the next draft_status or promote_draft, of anybody, finishes it.',
+  ],
   // store
   database_unavailable: ['error', 'Go on with what needs no coordination and try again in a few seconds.'],
+  pending: [
+    'action',
+    'It is decided when the log can be written again (`cox serialise`); then ask again: the answer is the decision.',
+  ],
   store_damaged: [
     'error',
     'Move the damaged file away and restore a copy; a new one is created if none is there.',
@@ -132,6 +182,10 @@ const catalogue = {
     'The store was moved, replaced or deleted. Restart this process to use what is there now.',
   ],
   store_unsupported: ['error', 'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL.'],
+  store_decides_at_once: [
+    'error',
+    'Nothing has to be serialised: each call is decided at once. For an inbox, name its folder: --store files:.ai-workspace.',
+  ],
   disk_full: ['error', 'Free some disk space; nothing was written.'],
   upgrade_required: ['error', 'A newer Coxswain has upgraded this store; update this one.'],
   internal_error: ['error', 'This is a fault of Coxswain: please report it with the message.'],

@@ -32,6 +32,8 @@ export interface Tree {
 export interface Workspace {
   /** Symlink-free path of the work tree that the cwd is in. */
   readonly root: string;
+  /** The repository's own work tree, beside which all others are linked ones; undefined where it has none (bare, or without git). */
+  readonly main?: string | undefined;
   /** The folder that all worktrees of the repository share; undefined without git. */
   readonly gitCommonDir?: string;
   readonly caseInsensitive: boolean;
@@ -385,5 +387,5 @@ export function findWorkspace(
   // In a bare repository the root is git's own folder: it stays a `git` tree, so nothing in it can be locked.
   const fixed = [root, main].filter((path) => path !== undefined).filter((path) => path !== common);
   const trees = treeLister({ fs, common, fixed, caseInsensitive, nowMs });
-  return { root, gitCommonDir: common, caseInsensitive, fs, trees };
+  return { root, main, gitCommonDir: common, caseInsensitive, fs, trees };
 }

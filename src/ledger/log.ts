@@ -2,13 +2,16 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { EventBody } from './entity.ts';
 
 /** Raised when stored events change or new ones come; golden logs of every number are kept and replayed. */
-export const EVENT_SCHEMA = 4;
+export const EVENT_SCHEMA = 5;
 
 export interface Actor {
   readonly agent_id: string;
   readonly agent_type: string;
   readonly session_id: string;
 }
+
+/** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
+export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
 
 /** One request on its way to a commit: who asks for what, and the name under which a retry is recognised. */
 export interface Request {

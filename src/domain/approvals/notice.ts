@@ -17,8 +17,8 @@ interface Delivery {
 
 /** Something that people are to hear of, in the commit of which it is raised. */
 export interface Notice {
-  /** `approval`: somebody has to decide. `elevated`: something dangerous went ahead by the trust of its agent. */
-  readonly about: 'approval' | 'elevated';
+  /** `approval`: somebody has to decide. `elevated`: something dangerous went ahead by the trust of its agent. `stale`: who holds a claim is silent. */
+  readonly about: 'approval' | 'elevated' | 'stale';
   readonly agent_id: string;
   readonly agent_type: string;
   readonly session_id: string;

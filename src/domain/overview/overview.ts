@@ -2,6 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Loaded, type Needs, prefixed, type Range } from '../../ledger/decision.ts';
+import type { ClaimRules } from '../claims/rules.ts';
 import { handoffRange, listHandoffs } from '../handoffs/handoff.ts';
 import { checkLocks, checkLocksNeeds } from '../locks/check-locks.ts';
 import { type Message, unreadRange } from '../mail/message.ts';
@@ -19,11 +20,14 @@ import {
 } from '../queue/task.ts';
 import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/session.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+import { edgeClaims, edgeClaimsNeeds } from './edge-claims.ts';
 import { trustNeeds, violationsByAgent } from './trusted.ts';
 
 export interface OverviewTimes {
   readonly idle_ms: number;
   readonly stale_ms: number;
+  /** When a claim on an edge is stale; left out: as it is without a file. */
+  readonly claim_rules?: ClaimRules | undefined;
 }
 
 /** Every range is bounded, so that a look costs the same beside a million tasks; what is full is said to be. */
@@ -44,7 +48,7 @@ const oldestOfEach: readonly Range[] = Array.from({ length: PRIORITIES }, (_, in
 );
 
 export function overviewNeeds(): Needs {
-  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 }), trustNeeds()];
+  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 }), trustNeeds(), edgeClaimsNeeds];
   const ranges = all.flatMap((needs) => [...(needs.ranges ?? [])]);
   return {
     keys: [lineKey, rulebookKey],
@@ -64,6 +68,7 @@ export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): 
     waiting_for_work: waitersOf(loaded)
       .filter(({ alive_until_ms }) => alive_until_ms > now_ms)
       .map(({ agent_id }) => agent_id),
+    edge_claims: edgeClaims(loaded, times.claim_rules, now_ms),
     handoff: listHandoffs(handoff, loaded)[0] ?? null,
     ...mail(loaded),
   };

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/task.ts';
+import { staleEdgeClaims } from './edge-claims.ts';
 import { deadTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
 import { awaitingApproval } from './trusted.ts';
 
@@ -28,7 +29,7 @@ export function stuckThings(
   loaded: Loaded,
   parents: Loaded,
   seen: JsonObject,
-  { stale_ms }: OverviewTimes,
+  { stale_ms, claim_rules }: OverviewTimes,
   now_ms: number,
 ): JsonObject[] {
   const held = byFailedParent(loaded);
@@ -36,6 +37,7 @@ export function stuckThings(
   const known = new Set(dead.map(({ id }) => id));
   return [
     ...awaitingApproval(loaded, now_ms),
+    ...staleEdgeClaims(loaded, claim_rules, now_ms),
     ...dead.map((task) => givenUp(task, held.get(task.id)?.length ?? 0)),
     ...[...held]
       .filter(([parent]) => !known.has(parent))

@@ -51,7 +51,8 @@ const LIVE = 'live/';
 const FREEING = 'freeing/';
 const ENDED = 'ended/';
 
-function padded(time_ms: number): string {
+/** Times in index keys: their order as text is that of time. */
+export function padded(time_ms: number): string {
   return String(Math.floor(time_ms)).padStart(15, '0');
 }
 
@@ -72,6 +73,11 @@ export function silentSince(time_ms: number): Range {
 
 /** Those that ended and may still hold something. */
 export const stillFreeing: Range = prefixed('group', SESSION, FREEING, limits.sessions_per_round);
+
+/** Of one agent, whether they have ended or not. */
+export function sessionsOf(agent_id: string): Range {
+  return prefixed('id', SESSION, `${agent_id}${SEPARATOR}`, limits.sessions_per_round);
+}
 
 export const sessionEntity: EntityType<SessionState> = {
   kind: SESSION,

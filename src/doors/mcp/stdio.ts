@@ -23,6 +23,9 @@ export interface McpService {
   /** What was configured; the rest is made up, differently for every process. */
   readonly identity: Partial<Actor>;
   readonly capabilities?: readonly string[] | undefined;
+  /** Nobody configured who the agent is, whatever its client's process says. */
+  readonly unnamed?: boolean | undefined;
+  readonly agent_role?: string | undefined;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
   readonly stop: Promise<void>;
   /** Where people are told what they are to hear of. */
@@ -210,9 +213,10 @@ class McpClient {
 
   #connect(coxswain: Coxswain, clientName: string | undefined): Connection {
     // Two first calls at once wait for the same store; the second finds the connection of the first.
-    const { identity, capabilities } = this.#service;
+    const { identity, capabilities, unnamed, agent_role } = this.#service;
     const actor = { agent_type: typeOf(clientName), ...identity };
-    return this.#connection ?? coxswain.connect(actor, 'operator', { capabilities, door: 'mcp' });
+    const showing = { capabilities, unnamed, agent_role, door: 'mcp' as const };
+    return this.#connection ?? coxswain.connect(actor, 'operator', showing);
   }
 
   /** Nobody waits any longer. */
