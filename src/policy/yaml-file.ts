@@ -1,12 +1,8 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import type { FileProblem } from './file-problem.ts';
 
-/** What is wrong, and where. */
-export interface FileProblem {
-  readonly line: number;
-  readonly field: string;
-  readonly reason: string;
-}
+export type { FileProblem } from './file-problem.ts';
 
 type Path = readonly PropertyKey[];
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { version } from '../../kernel/version.ts';
-import type { AnyOperation } from '../../operation.ts';
+import type { AnyOperation, Route } from '../../operation.ts';
 
 /** What an operation looks like from outside. */
 export interface Described {
@@ -47,8 +47,11 @@ function responses(has: { body: boolean; key: boolean }): JsonObject {
 export function describeApi(described: readonly Described[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const { operation, schema } of described) {
-    const { method, path } = operation.route;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, schema) };
+    for (const route of [operation.route, ...(operation.aliases ?? [])])
+      paths[route.path] = {
+        ...paths[route.path],
+        [route.method.toLowerCase()]: describeOperation(operation, route, schema),
+      };
   }
   return {
     openapi: '3.1.0',
@@ -82,12 +85,13 @@ export function describeApi(described: readonly Described[]): JsonObject {
   };
 }
 
-function describeOperation(operation: AnyOperation, schema: JsonObject): JsonObject {
-  const { name, summary, group, route, mutates, open, examples } = operation;
+function describeOperation(operation: AnyOperation, route: Route, schema: JsonObject): JsonObject {
+  const { name, summary, group, mutates, open, examples } = operation;
   const { $schema: _, ...input } = schema;
   const sample = sampleOf(operation, schema);
   const shared: JsonObject = {
-    operationId: name,
+    // An id is unique; an alias is the operation under another address.
+    operationId: route === operation.route ? name : `${name}${route.path.replaceAll(/\W/g, '_')}`,
     summary,
     description: `On the command line:\n\n${examples.map((example) => `    ${example}`).join('\n')}`,
     tags: [group],

@@ -34,15 +34,16 @@ export async function prepareOperations(): Promise<Prepared[]> {
   );
 }
 
-export function operationRoute(prepared: Prepared, connections: Connections): Route {
+/** Its own address, and those under which it is known elsewhere. */
+export function operationRoutes(prepared: Prepared, connections: Connections): Route[] {
   const { operation } = prepared;
-  return {
-    path: operation.route.path,
+  return [operation.route, ...(operation.aliases ?? [])].map(({ method, path }) => ({
+    path,
     // What only reads can be asked either way: a long list of paths fits no query.
-    methods: operation.route.method === 'GET' ? READING : ['POST'],
+    methods: method === 'GET' ? READING : ['POST'],
     key: operation.open === true ? 'optional' : 'required',
     handle: (exchange, principal) => operate(prepared, connections, exchange, principal),
-  };
+  }));
 }
 
 async function operate(

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { invalid } from '../answer.ts';
-import { type Field, readNumber } from '../fields.ts';
+import { type Field, readJson, readNumber } from '../fields.ts';
 
 /**
  * A query string as an operation's input: types by the schema, lists repeated or with commas. What can't be read stays
@@ -40,11 +40,8 @@ function readValues(field: Field | undefined, values: readonly string[]): Json |
     case 'boolean':
       return /^(true|1)$/.test(first) ? true : /^(false|0)$/.test(first) ? false : first;
     case 'json':
-      try {
-        return JSON.parse(first) as Json;
-      } catch {
-        return undefined;
-      }
+    case 'either':
+      return readJson(field.kind, first);
     default:
       return first;
   }

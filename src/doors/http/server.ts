@@ -21,7 +21,7 @@ import { Hosts } from './hosts.ts';
 import { GET, lookRoutes } from './look.ts';
 import { Metrics } from './metrics.ts';
 import { describeApi } from './openapi.ts';
-import { operationRoute, type Prepared, prepareOperations } from './operate.ts';
+import { operationRoutes, type Prepared, prepareOperations } from './operate.ts';
 import { Buckets } from './rate-limit.ts';
 import { type Route, Routes } from './routes.ts';
 
@@ -147,7 +147,7 @@ class ApiHandler {
     const description = JSON.stringify(describeApi(prepared));
     const { mcp } = this.#options;
     const routes: Route[] = [
-      ...prepared.map((each) => operationRoute(each, connections)),
+      ...prepared.flatMap((each) => operationRoutes(each, connections)),
       ...lookRoutes(this.#coxswain, connections),
       { path: '/metrics', methods: GET, key: 'required', handle: (exchange) => this.#expose(exchange) },
       { path: '/events', methods: ['GET'], key: 'required', handle: (...call) => this.#listen(...call) },

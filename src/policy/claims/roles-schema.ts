@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { limits } from '../../kernel/limits.ts';
+import { readDuration } from '../profiles/duration.ts';
+
+const DURATION_S_MAX = 30 * 86_400;
+
+const text = z.string().min(1).max(2000);
+const word = z.string().min(1).max(limits.agent_role_chars_max);
+const edge = z.string().min(1).max(limits.edge_chars_max);
+const words = z.array(text).max(limits.evaluators_max);
+
+/** `1800`, `"1800"`, `30m`, `1h`. */
+const seconds = z
+  .union([z.number(), z.string()])
+  .transform((given) =>
+    typeof given === 'number' || /^\d{1,9}$/.test(given.trim()) ? Number(given) : readDuration(given),
+  )
+  .refine(
+    (value) => value !== undefined && value >= 1 && value <= DURATION_S_MAX,
+    `seconds or a text such as 30m or 1h, from 1s to ${DURATION_S_MAX / 86_400}d`,
+  )
+  .transform(Number);
+
+/** A folder of its own for each agent, and no way out of the folder it is in. */
+const folder = text.max(200).refine(isInside, 'a relative path without .. in it').transform(withoutSlash);
+
+const agentFolder = folder.refine((path) => path.includes('{agent_id}'), 'a path with {agent_id} in it');
+
+function isInside(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them has a place in a path.
+  return !/^(?:[\\/]|[A-Za-z][\w+.-]*:)|[\u0000-\u001f\\]/.test(path) && !path.split('/').includes('..');
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?!^)\/+$/, '');
+}
+
+/**
+ * All that the files of the other implementations have, and what is ours: `agents`, `edges`, and three keys of
+ * `work_isolation`. Unknown keys at the top and in roles are kept, for a warning; elsewhere a mistyped one would silently
+ * change who may what, so there they are refused (`strict`).
+ */
+export function rolesSchema(strict: boolean) {
+  const object = (strict ? z.strictObject : z.object) as typeof z.strictObject;
+  return z.looseObject({
+    version: z.union([z.string(), z.number()]).optional(),
+    roles: z
+      .record(
+        word,
+        z.looseObject({
+          description: z.string().max(2000).optional(),
+          converge_edges: z.union([z.array(edge).max(200), z.literal('all').transform(() => ['all'])]),
+          human_review_bypass: z.boolean().optional(),
+        }),
+      )
+      .optional(),
+    agents: z.record(z.string(), word).optional(),
+    edges: z
+      .record(edge, object({ human_required: z.boolean().optional(), evaluators: words.optional() }))
+      .optional(),
+    authority: object({
+      human_authority: z.unknown(),
+      outside_authority_action: z.enum(['escalate', 'reject', 'warn']),
+      spec_mutation_requires_human: z.boolean(),
+    })
+      .partial()
+      .optional(),
+    single_agent_defaults: object({ agent_id: word, agent_role: word }).partial().optional(),
+    claim_protocol: object({
+      stale_claim_timeout: seconds,
+      stale_threshold_seconds: seconds,
+      stale_claim_action: z.enum(['emit_signal', 'auto_release']),
+      claim_ttl_seconds: seconds,
+      inbox: z.unknown(),
+      serialiser: z.unknown(),
+    })
+      .partial()
+      .optional(),
+    work_isolation: object({
+      drafts_path_template: agentFolder,
+      scratch_path_template: agentFolder,
+      ephemeral: z.boolean(),
+      promotion_requires: words,
+      assets_path: folder,
+      spec_globs: words,
+      adr_globs: words,
+    })
+      .partial()
+      .optional(),
+    parallelism: object({
+      routing_strategy: z.literal('inner_product'),
+      zero_inner_product: z.string(),
+      nonzero_inner_product: z
+        .string()
+        .regex(/^(warn\w*|forbid)$/, 'warn or forbid')
+        .transform((given) => (given === 'forbid' ? ('forbid' as const) : ('warn' as const))),
+      skip_claimed_features: z.boolean(),
+    })
+      .partial()
+      .optional(),
+  });
+}
+
+export type RolesFile = z.output<ReturnType<typeof rolesSchema>>;
+
+/** What is read of it; the rest of a section is for other implementations. */
+export const KNOWN_KEYS = new Set(Object.keys(rolesSchema(true).shape));
+export const KNOWN_ROLE_KEYS = new Set(['description', 'converge_edges', 'human_review_bypass']);
