@@ -8,8 +8,10 @@ import {
 } from '../domain/approvals/approval.ts';
 import { unknownApproval } from '../domain/approvals/decide.ts';
 import { decideApproval } from '../domain/commands.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { refuse } from '../kernel/refusal.ts';
-import { answerOf, type Operation } from '../operation.ts';
+import { answerOf, type Operation, type Step } from '../operation.ts';
+import { showConverged } from '../views/show-converged.ts';
 
 export const listApprovals = {
   name: 'list_approvals',
@@ -56,6 +58,22 @@ export const showApproval = {
   },
 } satisfies Operation<{ approval_id: string }>;
 
+interface DecisionInput {
+  readonly approval_id: string;
+  readonly shown_hash?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+async function decide(verdict: 'approved' | 'denied', input: DecisionInput, step: Step): Promise<JsonObject> {
+  const { approval_id, shown_hash, reason } = input;
+  const decided_by = step.caller.agent_id;
+  const answer = answerOf(
+    await step.run(decideApproval({ approval_id, shown_hash, reason, verdict, decided_by })),
+  );
+  // A person's yes may have converged an edge.
+  return answer.outcome === 'converged' ? { ...answer, ...(await showConverged(step)) } : answer;
+}
+
 export const approve = {
   name: 'approve',
   group: 'approval',
@@ -69,18 +87,7 @@ export const approve = {
   examples: ['cox approve 3f9a2c81d04e'],
   sample: { approval_id: '3f9a2c81d04e', shown_hash: '0'.repeat(64) },
   input: async () => (await import('./schemas/approvals.ts')).approve,
-  handle: async ({ approval_id, shown_hash, reason }, step) =>
-    answerOf(
-      await step.run(
-        decideApproval({
-          approval_id,
-          shown_hash,
-          reason,
-          verdict: 'approved',
-          decided_by: step.caller.agent_id,
-        }),
-      ),
-    ),
+  handle: (input, step) => decide('approved', input, step),
 } satisfies Operation<{ approval_id: string; shown_hash: string; reason?: string | undefined }>;
 
 export const denyApproval = {
@@ -96,16 +103,5 @@ export const denyApproval = {
   examples: ['cox deny 3f9a2c81d04e --reason "push to a branch and open a pull request"'],
   sample: { approval_id: '3f9a2c81d04e', reason: 'open a pull request instead' },
   input: async () => (await import('./schemas/approvals.ts')).denyApproval,
-  handle: async ({ approval_id, shown_hash, reason }, step) =>
-    answerOf(
-      await step.run(
-        decideApproval({
-          approval_id,
-          shown_hash,
-          reason,
-          verdict: 'denied',
-          decided_by: step.caller.agent_id,
-        }),
-      ),
-    ),
+  handle: (input, step) => decide('denied', input, step),
 } satisfies Operation<{ approval_id: string; shown_hash?: string | undefined; reason: string }>;

@@ -1,0 +1,46 @@
+import { lstat, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makeFolder, syncFolder, writeLasting } from '../places/lasting.ts';
+import { PlaceProblem } from '../places/place.ts';
+import { realPath, unlessMissing } from '../places/real-path.ts';
+
+/** What becomes of a file: its new text, or undefined to leave it as it is. */
+export type Edit = (text: string | undefined) => string | undefined;
+
+const ROUNDS_MAX = 20;
+let count = 0;
+
+/**
+ * Read, changed and put back in one step. Whoever has changed it meanwhile, a person in an editor above all, is read again instead
+ * of being overwritten. True: it was written.
+ */
+export async function keepFile(folder: string, path: string, edit: Edit): Promise<boolean> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const file = await realPath(folder, path);
+    const before = await readText(file);
+    const after = edit(before);
+    if (after === undefined || after === before) return false;
+    count += 1;
+    const aside = join(dirname(file), `.${basename(file).slice(0, 100)}.${process.pid}.${count}.cox`);
+    const mode = (await unlessMissing(lstat(file)))?.mode ?? 0o644;
+    try {
+      await makeFolder(dirname(file));
+      await writeLasting(aside, Buffer.from(after), mode & 0o777);
+      if ((await readText(file)) !== before) continue;
+      await rename(aside, file);
+      await syncFolder(dirname(file));
+      return true;
+    } finally {
+      await rm(aside, { force: true });
+    }
+  }
+  return false;
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  const bytes = await unlessMissing(readFile(file));
+  const text = bytes?.toString('utf8');
+  // What is no UTF-8 would come back as something else.
+  if (bytes !== undefined && !bytes.equals(Buffer.from(text ?? ''))) throw new PlaceProblem('no UTF-8 text');
+  return text;
+}
