@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import { CommitReader } from './commits.ts';
 import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
 import { entities } from './domain/entities.ts';
+import { noFleet } from './fleet.ts';
+import { FleetReader } from './fleet-reader.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
 import { reservedProblem } from './kernel/names.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
-import type { Store } from './ledger/store.ts';
-import type { Authority } from './operation.ts';
+import type { Store, StoreContext } from './ledger/store.ts';
+import type { Authority, Fleet } from './operation.ts';
 import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
 import { Rules, rulesOptions } from './rules.ts';
@@ -53,6 +55,7 @@ export interface Coxswain {
   readonly workspace: Workspace;
   readonly clock: Clock;
   readonly presence: Presence;
+  readonly fleet: Fleet;
   connect(identity?: Partial<Actor>, authority?: Authority, showing?: Showing): Connection;
   close(): Promise<void>;
 }
@@ -67,9 +70,13 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
   const { brief, lasting } = options;
-  // What others ask of whoever sits; nobody else needs all of it.
-  const commands = sits ? (await import('./domain/commands.ts')).commands : undefined;
-  const store = await openStore(store_url, { entities, clock, random, ids, commands, sits, brief, lasting });
+  // No hook asks for it.
+  const fleet =
+    brief === true ? noFleet : new FleetReader(workspace, clock, await fleetSettings(env, store_url));
+  const store = await openStore(store_url, {
+    ...{ entities, clock, random, ids, project, sits, brief, lasting },
+    ...(await othersWords(store_url, fleet, { sits, brief })),
+  });
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
   const settings = wanted === 'off' ? {} : wanted;
   const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
@@ -90,6 +97,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     // No hook asks, and its program would be larger for it.
     network: async () => (await import('./policy/network/settings.ts')).networkSettings(env),
     commits: new CommitReader(workspace, env),
+    fleet,
   };
   // Whoever lives long seals the log for all; a short command would not get to it.
   const sealing = options.sits === true ? seal(store, project, clock) : undefined;
@@ -100,6 +108,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     workspace,
     clock,
     presence,
+    fleet,
     connect(identity = {}, authority = 'operator', showing = {}) {
       const session_id = identity.session_id ?? ids.uuid();
       const agent_id =
@@ -111,13 +120,37 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
         const problem = isOwn ? undefined : reservedProblem(field, actor[field]);
         if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
       }
-      return new Connection(context, actor, authority, showing);
+      const unnamed = showing.unnamed ?? identity.agent_id === undefined;
+      return new Connection(context, actor, authority, { ...showing, unnamed });
     },
     async close() {
       await sealing?.stop();
+      if (brief !== true) await (await import('./views/show-converged.ts')).allShown(fleet);
       await store.close();
     },
   };
+}
+
+/** How lines of others are read, and what they ask of whoever sits or have left in an inbox; nobody else needs all of it. */
+async function othersWords(
+  store_url: string,
+  fleet: Fleet,
+  { sits, brief }: { sits: boolean; brief: boolean | undefined },
+): Promise<Pick<StoreContext, 'commands' | 'foreign' | 'proposals'>> {
+  const inFiles = store_url.startsWith('files:');
+  const hasInbox = inFiles && brief !== true;
+  return {
+    foreign: inFiles ? (await import('./foreign-lines.ts')).foreignLines : undefined,
+    commands: sits || hasInbox ? (await import('./domain/commands.ts')).commands : undefined,
+    proposals: hasInbox ? (await import('./claim-proposals.ts')).claimProposals(fleet) : undefined,
+  };
+}
+
+/** A log in a fleet's folder says which folder that is. */
+async function fleetSettings(env: NodeJS.ProcessEnv, store_url: string): Promise<NodeJS.ProcessEnv> {
+  if (!store_url.startsWith('files:') || env.COX_WORKSPACE) return env;
+  const { layoutOf } = await import('./stores/files/layout.ts');
+  return { ...env, COX_WORKSPACE: layoutOf(store_url.slice('files:'.length)).folder };
 }
 
 function seal(store: Store, project: string, clock: Clock): { stop(): Promise<void> } {

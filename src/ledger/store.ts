@@ -4,6 +4,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { Commands, Decision, Loaded, Needs, Taking } from './decision.ts';
 import type { Entities } from './entity.ts';
+import type { ForeignLines, ForeignProposals } from './foreign.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
 import type { Trail } from './trail/port.ts';
 
@@ -50,6 +51,11 @@ export interface StoreContext {
   readonly ids: Ids;
   /** How a decision is built from its name, where a store lets one process decide for others. */
   readonly commands?: Commands | undefined;
+  /** For stores that other programs write, too. */
+  readonly foreign?: ForeignLines | undefined;
+  readonly proposals?: ForeignProposals | undefined;
+  /** The project of those who open it, for what others write without naming one. */
+  readonly project?: string | undefined;
   /** A process that lives as long as its agent may commit for its neighbours and through them. Short ones never do. */
   readonly sits?: boolean | undefined;
   /** A process that ends with its one call: closing need not tidy up what the next one could go on with. */

@@ -13,12 +13,16 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     const { openSqlite } = await import('./sqlite/store.ts');
     return await openSqlite(url.slice('sqlite:'.length), context);
   }
+  if (url.startsWith('files:')) {
+    const { openFiles } = await import('./files/store.ts');
+    return await openFiles(url.slice('files:'.length), context);
+  }
   if (/^postgres(ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres/store.ts');
     return await openPostgres(url, context);
   }
   throw new StoreFailure(
     'store_unsupported',
-    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, postgres://… or memory:.`,
+    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, files:DIR, postgres://… or memory:.`,
   );
 }

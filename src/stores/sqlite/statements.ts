@@ -4,10 +4,11 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Range } from '../../ledger/decision.ts';
-import type { EntityKey, EntityRecord } from '../../ledger/entity.ts';
+import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { type RecordWrite, stateTooLarge } from '../../ledger/proposal.ts';
+import type { Journal, Place } from './journal.ts';
 
 /** A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3. */
 const ROWS = 'cast(? AS INTEGER)';
@@ -45,7 +46,8 @@ export interface LogRow {
   checksum: number;
 }
 
-type LogBody = Omit<LogEntry, keyof LogRow>;
+/** `at`: its events stand in a journal, there. */
+type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & { events?: readonly EventBody[]; at?: Place };
 
 /** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
 class Prepared {
@@ -77,6 +79,7 @@ export class Statements {
   readonly #append: Prepared;
   readonly #read: Prepared;
   readonly #gap: Prepared;
+  readonly #announce: Prepared;
   readonly #lastPosition: Prepared;
   readonly #operation: Prepared;
   readonly #epoch: Prepared;
@@ -85,6 +88,8 @@ export class Statements {
   readonly #seat: Prepared;
   readonly #takeSeat: Prepared;
   readonly #renewSeat: Prepared;
+  /** Where events are written first, if the store has such a place. */
+  journal: Journal | undefined;
 
   constructor(database: DatabaseSync) {
     const prepare = (sql: string) => new Prepared(database, sql);
@@ -117,6 +122,7 @@ export class Statements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#read = prepare(`SELECT * FROM log WHERE position > ? ORDER BY position LIMIT ${ROWS}`);
     this.#gap = prepare('SELECT last FROM gaps WHERE first <= ? ORDER BY first DESC LIMIT 1');
+    this.#announce = prepare('INSERT OR REPLACE INTO gaps (first, last) VALUES (?, ?)');
     this.#lastPosition = prepare('SELECT coalesce(max(position), 0) AS last FROM log');
     this.#operation = prepare(`SELECT input_digest, position, body FROM log
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
@@ -178,9 +184,22 @@ export class Statements {
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
   append(position: number, row: Unplaced, input_digest: string | null): void {
     const { project, at_ms, agent_id, operation, operation_id, ...rest } = row;
-    const body = JSON.stringify(rest satisfies LogBody);
-    const stored = { position, project, at_ms, agent_id, operation, operation_id, input_digest, body };
-    const checksum = rowChecksum(stored);
+    const journal = row.events.length > 0 ? this.journal : undefined;
+    const at = journal?.append(position, row, input_digest);
+    this.insertRow({
+      position,
+      project,
+      at_ms,
+      agent_id,
+      operation,
+      operation_id,
+      input_digest,
+      body: JSON.stringify((at === undefined ? rest : { ...rest, events: undefined, at }) satisfies LogBody),
+    });
+  }
+
+  insertRow(stored: Omit<LogRow, 'checksum'>): void {
+    const { position, project, at_ms, agent_id, operation, operation_id, input_digest, body } = stored;
     this.#append.ready.run(
       position,
       project,
@@ -190,7 +209,7 @@ export class Statements {
       operation_id,
       input_digest,
       body,
-      checksum,
+      rowChecksum(stored),
     );
   }
 
@@ -206,8 +225,19 @@ export class Statements {
         throw damaged('missing', expected, `Row ${expected} of the log is missing; ${position} follows.`);
       if (!isIntact(row))
         throw damaged('changed', position, `Row ${position} of the log was changed after it was written.`);
-      return toEntry(row);
+      return this.entry(row);
     });
+  }
+
+  entryAt(position: number): LogEntry | undefined {
+    const [row] = this.#read.ready.all(position - 1, 1) as unknown as LogRow[];
+    return row?.position === position ? this.entry(row) : undefined;
+  }
+
+  entry({ position, project, at_ms, agent_id, operation, operation_id, body }: LogRow): LogEntry {
+    const { at, events = [], ...rest } = JSON.parse(body) as LogBody;
+    const found = at === undefined ? events : (this.journal?.eventsAt(at) ?? []);
+    return { position, project, at_ms, agent_id, operation, operation_id, ...rest, events: found };
   }
 
   /** The first position up to `found` that retention has not emptied. */
@@ -219,6 +249,11 @@ export class Statements {
       position = gap.last + 1;
     }
     return position;
+  }
+
+  /** Positions at which there is nothing, and nothing is missing. */
+  announceGap(first: number, last: number): void {
+    this.#announce.ready.run(first, last);
   }
 
   lastPosition(): number {
@@ -283,19 +318,6 @@ function toRecord(row: RecordRow): EntityRecord {
     born: row.born,
     state: JSON.parse(row.state) as JsonObject,
   };
-}
-
-export function toEntry({
-  position,
-  project,
-  at_ms,
-  agent_id,
-  operation,
-  operation_id,
-  body,
-}: LogRow): LogEntry {
-  const rest = JSON.parse(body) as LogBody;
-  return { position, project, at_ms, agent_id, operation, operation_id, ...rest };
 }
 
 export function isIntact(row: LogRow): boolean {

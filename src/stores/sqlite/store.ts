@@ -16,7 +16,8 @@ import { SqliteTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 
-interface OpenedFile {
+/** What a store on top of this one gets to see of it (stores/files). */
+export interface OpenedFile {
   readonly path: string;
   readonly database: DatabaseSync;
   readonly writer: Writer;
@@ -32,11 +33,22 @@ interface OpenedFile {
  */
 const opened = new Map<string, Promise<OpenedFile>>();
 
-export async function openSqlite(path: string, context: StoreContext): Promise<Store> {
+/** `attach` is called once for each file, before anything is written to it. */
+type Attach = (file: OpenedFile) => Promise<void> | void;
+
+export async function openSqlite(path: string, context: StoreContext, attach?: Attach): Promise<Store> {
+  return (await openSqliteFile(path, context, attach)).store;
+}
+
+export async function openSqliteFile(
+  path: string,
+  context: StoreContext,
+  attach?: Attach,
+): Promise<{ store: Store; file: OpenedFile }> {
   const key = realName(path);
   let file = opened.get(key);
   if (file === undefined) {
-    file = openOnce(key, context);
+    file = openOnce(key, context, attach);
     opened.set(key, file);
     file.catch(() => opened.delete(key));
   }
@@ -47,13 +59,16 @@ export async function openSqlite(path: string, context: StoreContext): Promise<S
     const { Seat } = await import('./seat/seat.ts');
     ready.seat ??= new Seat(key, ready.writer, context);
   }
-  return new SqliteStore(ready, context);
+  return { store: new SqliteStore(ready, context), file: ready };
 }
 
-async function openOnce(path: string, context: StoreContext): Promise<OpenedFile> {
+async function openOnce(path: string, context: StoreContext, attach?: Attach): Promise<OpenedFile> {
   const database = await openFile(path, context.clock);
   const writer = new Writer(database, path, context);
-  return { path, database, writer, watch: new Watch(path, writer, context.clock), seat: undefined, users: 0 };
+  const watch = new Watch(path, writer, context.clock);
+  const file = { path, database, writer, watch, seat: undefined, users: 0 };
+  await attach?.(file);
+  return file;
 }
 
 function realName(path: string): string {

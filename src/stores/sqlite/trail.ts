@@ -3,7 +3,7 @@ import type { LogEntry } from '../../ledger/log.ts';
 import type { Removal, Scanned, StoredRow, Stretch, Trail } from '../../ledger/trail/port.ts';
 import type { Seal } from '../../ledger/trail/seal.ts';
 import type { AuditFilter } from '../../ledger/trail/words.ts';
-import { isIntact, type LogRow, toEntry } from './statements.ts';
+import { isIntact, type LogRow } from './statements.ts';
 import type { Writer } from './writer.ts';
 
 const SEAL_COLUMNS = `project, number, previous, after, last, rows, quiet_rows, event_rows, oldest_at_ms, newest_at_ms,
@@ -83,13 +83,25 @@ export class SqliteTrail implements Trail {
       const below = Math.min(stretch.below, this.#writer.statements.lastPosition() + 1);
       const above = Math.max(stretch.above, below - 1 - stretch.rows_max);
       const rows = this.#all<LogRow>(sql, above, below, ...values, stretch.limit);
-      return { entries: rows.map(toEntry), reached: above };
+      return { entries: rows.map((row) => this.#writer.statements.entry(row)), reached: above };
     });
   }
 
   async stored(project: string, after: number, last: number): Promise<StoredRow[]> {
     const sql = 'SELECT * FROM log WHERE position > ? AND position <= ? AND project = ? ORDER BY position';
-    return await this.#reading(() => this.#all<LogRow>(sql, after, last, project).map(toStored));
+    return await this.#reading(() =>
+      this.#all<LogRow>(sql, after, last, project).map((row) => this.#stored(row)),
+    );
+  }
+
+  #stored(row: LogRow): StoredRow {
+    let entry: LogEntry | undefined;
+    try {
+      entry = this.#writer.statements.entry(row);
+    } catch {
+      // Not even JSON any more.
+    }
+    return { position: row.position, entry, intact: isIntact(row) };
   }
 
   remove(project: string, { number, mark, positions, row }: Removal): Promise<boolean> {
@@ -152,16 +164,6 @@ function resultCondition(result: string): [string, string[]] {
   if (result === 'refused') return [`NOT ${success}`, []];
   const codes = ['error', 'action', 'reason'].map((field) => `body ->> '$.result.${field}'`).join(', ');
   return [`NOT ${success} AND ? IN (${codes})`, [result]];
-}
-
-function toStored(row: LogRow): StoredRow {
-  let entry: LogEntry | undefined;
-  try {
-    entry = toEntry(row);
-  } catch {
-    // Not even JSON any more.
-  }
-  return { position: row.position, entry, intact: isIntact(row) };
 }
 
 function joinRuns(runs: readonly Run[]): Run[] {

@@ -115,6 +115,7 @@ export class Writer {
     await this.#flush();
     this.#closed = true;
     this.#wal.close();
+    this.statements.journal?.close();
     this.#database.close();
   }
 
@@ -219,7 +220,7 @@ export class Writer {
    */
   #acknowledge(batch: readonly Job[], done: readonly Executed[]): void {
     try {
-      if (done.some(({ promises }) => promises)) this.#wal.sync();
+      if (done.some(({ promises }) => promises)) (this.statements.journal ?? this.#wal).sync();
     } catch (error) {
       const message = `The disk did not take it: it may or may not be kept. Repeat it with the same operation_id. (${error})`;
       for (const job of batch) job.fail(new StoreFailure('database_unavailable', message, { cause: error }));
@@ -286,6 +287,7 @@ export class Writer {
       this.#catchUp();
       body();
       this.beforeCommit();
+      this.statements.journal?.flush();
       this.statements.commit();
     } catch (error) {
       this.#rollback();
@@ -317,7 +319,7 @@ export class Writer {
   /** What another process's commit may have changed: the end of the log, and who may still write. */
   #catchUp(): void {
     const version = this.statements.dataVersion();
-    if (version === this.#seenVersion) return;
+    if (this.statements.journal?.catchUp() !== true && version === this.#seenVersion) return;
     this.known.forget();
     checkEpoch(this.statements.epoch());
     this.#position = this.statements.lastPosition();
@@ -333,6 +335,7 @@ export class Writer {
     // Positions handed out in the failed transaction are free again.
     this.#seenVersion = undefined;
     this.known.forget();
+    this.statements.journal?.abandon();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }

@@ -1,0 +1,170 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import type { ForeignRecord } from '../../ledger/foreign.ts';
+import { EVENT_SCHEMA, type LogEntry } from '../../ledger/log.ts';
+import type { Place } from '../sqlite/journal.ts';
+import type { EventsFile } from './events-file.ts';
+import { readForeign } from './foreign.ts';
+import { type CommitPart, type OwnLine, readOwn } from './line.ts';
+import { type Line, linesOf } from './lines.ts';
+
+/** A part of the log, and what the line before it says about its first one. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  /** The project to which lines of other implementations belong. */
+  readonly home: string;
+  readonly position: number;
+  readonly at_ms: number;
+}
+
+/** A commit of ours, or a line of somebody else's. */
+export interface ReadEntry {
+  readonly entry: LogEntry;
+  readonly input_digest: string | null;
+  readonly place: Place;
+  /** False: its events follow from the line and don't stand in it as they are. */
+  readonly own: boolean;
+}
+
+/** What a foreign line at a position says about an entity of ours, if anything. */
+export type EventOf = (record: ForeignRecord, position: number) => EventBody | undefined;
+
+/** A commit of ours whose lines have been read so far. */
+interface Group {
+  readonly first: OwnLine;
+  readonly op: CommitPart;
+  readonly offset: number;
+  readonly events: EventBody[];
+}
+
+/**
+ * What the log says, row by row. Positions follow from it alone: ours keep theirs unless somebody else's lines have come
+ * between, and theirs take the next one. Returns where the last whole row ends; what follows it is torn.
+ */
+export function* entriesOf(
+  file: EventsFile,
+  stretch: Stretch,
+  eventOf: EventOf,
+): Generator<ReadEntry, number> {
+  let { position, at_ms } = stretch;
+  let group: Group | undefined;
+  let end = stretch.from;
+  const otherLine = (line: Line, record: unknown, damage: string | undefined): ReadEntry => {
+    position += 1;
+    const read = otherEntry(line, record, damage, { position, at_ms, project: stretch.home }, eventOf);
+    at_ms = read.entry.at_ms;
+    return read;
+  };
+  for (const line of linesOf(file, stretch.from, stretch.to)) {
+    const record = parsed(line);
+    const own = line.bytes === undefined || record === undefined ? undefined : readOwn(record, line.bytes);
+    if (own !== undefined && !('damaged' in own)) {
+      if (!line.ended) break;
+      group = joined(group, own, line.offset);
+      if (group === undefined) {
+        yield otherLine(line, undefined, 'part of a commit whose other lines are not there');
+        end = line.next;
+      } else if (group.events.length === own.of) {
+        position = Math.max(position + 1, own.commit);
+        at_ms = own.at_ms;
+        yield ownEntry(group, position, line.next);
+        group = undefined;
+        end = line.next;
+      }
+      continue;
+    }
+    // Not ended, and no JSON: torn. Some programs leave out the last line's end, so JSON counts without one.
+    if (!line.ended && (record === undefined || own !== undefined)) break;
+    group = undefined;
+    if (!isBlank(line)) yield otherLine(line, record, own?.damaged);
+    end = line.next;
+  }
+  return end;
+}
+
+/** Undefined: the line belongs to no commit that can become whole. */
+function joined(group: Group | undefined, own: OwnLine, offset: number): Group | undefined {
+  if (own.n === 1)
+    return own.op === undefined ? undefined : { first: own, op: own.op, offset, events: [own.event] };
+  if (group?.first.commit !== own.commit || group.events.length !== own.n - 1) return undefined;
+  group.events.push(own.event);
+  return group;
+}
+
+/** What stands in no log is in the audit rows, where there are any: parameters, answers, how long it took. */
+function ownEntry({ first, op, offset, events }: Group, position: number, next: number): ReadEntry {
+  const { project, at_ms, schema } = first;
+  const { agent_id, agent_type, session_id, sequence, operation, operation_id, input_digest, answer } = op;
+  return {
+    entry: {
+      position,
+      schema,
+      project,
+      at_ms,
+      agent_id,
+      agent_type,
+      session_id,
+      sequence,
+      operation,
+      operation_id,
+      parameters: {},
+      result: answer ?? { success: true },
+      duration_ms: 0,
+      events,
+    },
+    input_digest: input_digest ?? null,
+    place: [offset, next - offset],
+    own: true,
+  };
+}
+
+/** A line that somebody else has written, or that can't be read: it stays where it is, and a row tells of it. */
+function otherEntry(
+  { offset, next }: Line,
+  record: unknown,
+  damage: string | undefined,
+  at: { position: number; at_ms: number; project: string },
+  eventOf: EventOf,
+): ReadEntry {
+  const found = damage === undefined ? readForeign(record, at.at_ms) : undefined;
+  const event = found === undefined ? undefined : eventOf(found, at.position);
+  const agent_id = found?.agent_id || 'unknown';
+  const parameters: JsonObject = found?.data ?? {
+    offset,
+    reason: damage ?? 'not a record of any known shape',
+  };
+  return {
+    entry: {
+      ...at,
+      at_ms: found?.at_ms ?? at.at_ms,
+      schema: EVENT_SCHEMA,
+      agent_id,
+      agent_type: 'foreign',
+      session_id: agent_id,
+      sequence: 0,
+      operation: found?.event_type ?? 'unreadable_line',
+      operation_id: '',
+      parameters,
+      result: { success: found !== undefined },
+      duration_ms: 0,
+      events: event === undefined ? [] : [event],
+    },
+    input_digest: null,
+    place: [offset, next - offset],
+    own: false,
+  };
+}
+
+function isBlank({ bytes }: Line): boolean {
+  return bytes !== undefined && bytes.length < 80 && bytes.toString('latin1').trim() === '';
+}
+
+function parsed({ bytes }: Line): unknown {
+  if (bytes === undefined) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, isoTime, systemClock } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { fileName, folderOf, inByteOrder, numberOf } from './inbox-names.ts';
+import { type OwnProposal, type Proposal, proposalOf } from './proposal.ts';
+import { type SetAside, setAside } from './set-aside.ts';
+
+/** `events/inbox/<agent_id>/<moment>_<event_type>.json`, one proposal a file. `events` is always the folder of the log. */
+export const INBOX = 'inbox';
+
+export type Staging = JsonObject & { readonly agent_id: string; readonly event_type: string };
+
+/** No two files of one process have the same moment, and each is later than the one before, whatever the clock does. */
+let last_us = 0;
+
+const ATTEMPTS = 100;
+
+/**
+ * Puts a proposal into its agent's folder, whole or not at all, and gives back its path. The name is taken by a link, which
+ * never replaces what another process of the same agent put there in the same microsecond.
+ */
+export function stage(events: string, proposal: Staging, clock: Pick<Clock, 'now_ms'> = systemClock): string {
+  const folder = join(events, INBOX, folderOf(proposal.agent_id));
+  const text = JSON.stringify({ timestamp: isoTime(clock.now_ms()), ...proposal });
+  for (let attempt = 1; ; attempt += 1) {
+    last_us = Math.max(Math.floor(clock.now_ms() * 1000), last_us + 1);
+    const name = fileName(last_us, proposal.event_type);
+    const aside = join(folder, `.${name}.${process.pid}${ASIDE}`);
+    try {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(aside, text, { flag: 'wx' });
+      place(aside, join(folder, name));
+      return join(folder, name);
+    } catch (error) {
+      // Taken, or the folder was deleted under our feet: both are over with the next try.
+      if (attempt === ATTEMPTS || !['EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
+    }
+  }
+}
+
+const ASIDE = '.aside';
+
+function place(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch (error) {
+    if (['EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
+    // No links on this file system: whoever sees half of it waits for the rest.
+    copyFileSync(aside, path, constants.COPYFILE_EXCL);
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+export interface Staged {
+  readonly path: string;
+  /** Its folder and name: by this it is known to who waits for its answer. */
+  readonly proposal_id: string;
+  readonly agent_id: string;
+  readonly proposal: Proposal | OwnProposal;
+  readonly modified_ns: bigint;
+}
+
+export interface Listing {
+  readonly staged: readonly Staged[];
+  readonly set_aside: readonly SetAside[];
+}
+
+/**
+ * What lies in the inbox now, in the order in which it is decided: by agent, then by sequence, then by name, then by age.
+ * What is no proposal is set aside. Everything may vanish at any moment.
+ */
+export function listProposals(events: string, clock: Pick<Clock, 'now_ms'> = systemClock): Listing {
+  const staged: Staged[] = [];
+  const set_aside: SetAside[] = [];
+  const sort = (found: Found, name: string, folder?: string) => {
+    if (found.outcome === 'staged') staged.push(found.staged);
+    if (found.outcome !== 'refused') return;
+    const from = folder === undefined ? { inbox: INBOX, name } : { inbox: INBOX, folder, name };
+    const moved = setAside(events, from, found.reason);
+    if (moved !== undefined) set_aside.push(moved);
+  };
+  const inbox = join(events, INBOX);
+  for (const { name: folder, ...entry } of entriesOf(inbox)) {
+    if (!entry.isFolder) {
+      sort(withoutOwner(join(inbox, folder), clock), folder);
+      continue;
+    }
+    for (const { name } of entriesOf(join(inbox, folder)).slice(0, limits.proposals_per_pass))
+      sort(look(join(inbox, folder), folder, name, clock), name, folder);
+  }
+  return { staged: staged.sort(inOrder), set_aside };
+}
+
+/** Some writers use one name for all they propose: what came after this one was read stays for the next pass. */
+export function remove({ path, modified_ns }: Pick<Staged, 'path' | 'modified_ns'>): void {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats?.mtimeNs === modified_ns) rmSync(path, { force: true });
+}
+
+/** By name; nothing for a folder that is not there, and for one that is only a link to elsewhere. */
+function entriesOf(folder: string): { readonly name: string; readonly isFolder: boolean }[] {
+  try {
+    if (!lstatSync(folder).isDirectory()) return [];
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith('.') || name.endsWith(ASIDE))
+      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .sort((a, b) => inByteOrder(a.name, b.name));
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+type Found =
+  | { readonly outcome: 'staged'; readonly staged: Staged }
+  | { readonly outcome: 'refused'; readonly reason: string }
+  /** Gone, or not all of it is there yet. */
+  | { readonly outcome: 'left' };
+
+const LEFT: Found = { outcome: 'left' };
+const refused = (reason: string): Found => ({ outcome: 'refused', reason });
+
+function withoutOwner(path: string, clock: Pick<Clock, 'now_ms'>): Found {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined || isFresh(stats, clock)) return LEFT;
+  return refused('it lies outside the folder of any agent');
+}
+
+function look(folder: string, owner: string, name: string, clock: Pick<Clock, 'now_ms'>): Found {
+  const path = join(folder, name);
+  try {
+    const stats = lstatSync(path, { bigint: true });
+    if (name.endsWith(ASIDE)) return leftOver(path, stats, clock);
+    if (!stats.isFile()) return refused('it is not a regular file');
+    if (!name.endsWith('.json'))
+      return isFresh(stats, clock) ? LEFT : refused('its name does not end in .json');
+    if (stats.size > limits.proposal_bytes_max)
+      return refused(`it is larger than ${limits.proposal_bytes_max} bytes`);
+    const proposal = proposalOf(textOf(path), owner);
+    if ('problem' in proposal)
+      return proposal.incomplete && isFresh(stats, clock) ? LEFT : refused(proposal.problem);
+    const sequence = proposal.sequence ?? numberOf(name);
+    return {
+      outcome: 'staged',
+      staged: {
+        path,
+        proposal_id: `${owner}/${name}`,
+        agent_id: proposal.agent_id,
+        proposal: { ...proposal, sequence },
+        modified_ns: stats.mtimeNs,
+      },
+    };
+  } catch (error) {
+    return isGone(error) ? LEFT : refused(`it can't be read (${codeOf(error)})`);
+  }
+}
+
+/** A process that died while it staged something left half of it. */
+function leftOver(path: string, stats: BigIntStats, clock: Pick<Clock, 'now_ms'>): Found {
+  if (stats.isFile() && !isFresh(stats, clock)) rmSync(path, { force: true });
+  return LEFT;
+}
+
+/** In either direction: a file from the future would otherwise stay for ever. */
+function isFresh({ mtimeNs }: BigIntStats, clock: Pick<Clock, 'now_ms'>): boolean {
+  return Math.abs(clock.now_ms() - Number(mtimeNs / 1_000_000n)) < limits.proposal_settles_ms;
+}
+
+/** What a name led to may have been exchanged since: nothing is followed, and nothing that would not end is read. */
+function textOf(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > limits.proposal_bytes_max) return '';
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function inOrder(a: Staged, b: Staged): number {
+  return (
+    inByteOrder(a.agent_id, b.agent_id) ||
+    (a.proposal.sequence ?? Number.POSITIVE_INFINITY) - (b.proposal.sequence ?? Number.POSITIVE_INFINITY) ||
+    inByteOrder(a.path, b.path) ||
+    Number(a.modified_ns - b.modified_ns)
+  );
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
+}
+
+function isGone(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+}

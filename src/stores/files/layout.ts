@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+
+/** Where everything of one workspace stands. Only `events` is shared with other implementations. */
+export interface Layout {
+  /** `.ai-workspace`, or whatever folder was named. */
+  readonly folder: string;
+  readonly events: string;
+  /** The log: the truth. */
+  readonly log: string;
+  readonly inbox: string;
+  /** What could not be taken, each with its reason. */
+  readonly aside: string;
+  /** Ours alone: what is made anew from the log when it is not there, and audit rows. */
+  readonly own: string;
+  readonly state: string;
+}
+
+const WORKSPACE = '.ai-workspace';
+
+export function layoutOf(named: string): Layout {
+  const given = resolve(named);
+  const inside = join(given, WORKSPACE);
+  // `files:.` in a repository that has a workspace means that one.
+  const folder = basename(given) !== WORKSPACE && existsSync(inside) ? inside : given;
+  const events = join(folder, 'events');
+  const own = join(events, '.coxswain');
+  return {
+    folder,
+    events,
+    log: join(events, 'events.jsonl'),
+    inbox: join(events, 'inbox'),
+    aside: join(events, 'set-aside'),
+    own,
+    state: join(own, 'state.db'),
+  };
+}
+
+/** Made anew from the log: nothing to keep under version control. */
+export function prepareFolders({ events, own }: Layout): void {
+  mkdirSync(events, { recursive: true });
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const ignore = join(own, '.gitignore');
+  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+}
