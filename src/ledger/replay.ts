@@ -4,7 +4,6 @@ import { type Entities, type EntityRecord, keyText, nextVersion } from './entity
 import type { LogEntry } from './log.ts';
 import { entityType } from './proposal.ts';
 import type { Store } from './store.ts';
-import { mergeRows } from './trail/merge.ts';
 
 export { canonical } from '../kernel/json.ts';
 
@@ -41,27 +40,18 @@ export interface Replayed {
   readonly position: number;
 }
 
-export interface ReplayOptions {
-  readonly until_ms?: number | undefined;
-  /** Rows that were archived, in order: they belong between those that are left. */
-  readonly archived?: AsyncIterable<LogEntry> | undefined;
-}
-
-/** Rebuilds the state from the log, up to a moment if one is given. */
+/** Rebuilds the state from the whole log; `stateAt` in travel.ts does it for a moment of the past. */
 export async function replay(
   store: Store,
   entities: Entities,
   project: string,
-  options: ReplayOptions = {},
+  rows: AsyncIterable<LogEntry> = rowsOf(store, project),
 ): Promise<Replayed> {
   const state: State = new Map();
   let entries = 0;
   let events = 0;
   let position = 0;
-  const live = rowsOf(store, project);
-  const rows = options.archived === undefined ? live : mergeRows([options.archived, live]);
   for await (const entry of rows) {
-    if (options.until_ms !== undefined && entry.at_ms > options.until_ms) break;
     apply(entities, state, entry);
     entries += 1;
     events += entry.events.length;
@@ -70,8 +60,9 @@ export async function replay(
   return { state, entries, events, position };
 }
 
-async function* rowsOf(store: Store, project: string): AsyncIterable<LogEntry> {
-  for (let position = 0; ; ) {
+/** The rows of the log in order, page by page, up to where it ends when it is reached. */
+export async function* rowsOf(store: Store, project: string, after = 0): AsyncGenerator<LogEntry> {
+  for (let position = after; ; ) {
     const { entries } = await store.read(project, position, 1000);
     yield* entries;
     const last = entries.at(-1);

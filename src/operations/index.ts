@@ -13,6 +13,9 @@ import { cancelWork, reprioritiseWork, retryWork } from './change-work.ts';
 import { listChangesets, submitChangeset, verifyChangeset } from './changesets.ts';
 import { checkLocks } from './check-locks.ts';
 import { checkPolicyAmong } from './check-policy.ts';
+import { claimEdge } from './claim-edge.ts';
+import { convergeEdge, heartbeatClaim, releaseEdge } from './claims.ts';
+import { claimsStatus, resolveStaleClaim, setClaimMode } from './claims-status.ts';
 import { completeWork } from './complete-work.ts';
 import { completeWorkBatch } from './complete-work-batch.ts';
 import { getStats } from './get-stats.ts';
@@ -26,10 +29,13 @@ import { checkNetwork, listNetworkAccess } from './network.ts';
 import { listNetworkPolicies, removeNetworkPolicy, setNetworkPolicy } from './network-policies.ts';
 import { allocatePorts, portsStatus, releasePorts } from './ports.ts';
 import { getMyProfile, listProfiles, showProfile } from './profiles.ts';
+import { discardDrafts, draftStatus, promoteDraft } from './promotion.ts';
 import { queryAudit } from './query-audit.ts';
+import { rebuildViews } from './rebuild-views.ts';
 import { releaseLock } from './release-lock.ts';
 import { renewWork } from './renew-work.ts';
 import { reportUsage } from './report-usage.ts';
+import { routeWork } from './route-work.ts';
 import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSession } from './sessions.ts';
 import { listWork, showWork } from './show-work.ts';
 import { submitWork } from './submit-work.ts';
@@ -81,6 +87,10 @@ export const declarations = {
   removeVerificationPolicy,
   startVerification,
   recordVerification,
+  draftStatus,
+  promoteDraft,
+  discardDrafts,
+  rebuildViews,
   allocatePorts,
   releasePorts,
   portsStatus,
@@ -111,6 +121,14 @@ export const declarations = {
   applyProfiles,
   checkPolicy: checkPolicyAmong((name) => operationsByName.get(name)),
   reportUsage,
+  claimEdge,
+  heartbeatClaim,
+  releaseEdge,
+  convergeEdge,
+  claimsStatus,
+  resolveStaleClaim,
+  setClaimMode,
+  routeWork,
 };
 
 export const operations: readonly AnyOperation[] = Object.values(declarations);

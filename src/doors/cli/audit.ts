@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { parseMoment } from '../../kernel/moment.ts';
 import {
   archivable,
   countPrunable,
@@ -187,7 +188,10 @@ async function retaining(
     const days = Number(terminal.env.AUDIT_RETENTION_DAYS || limits.audit_retention_days_default);
     if (!(days >= 2 && days <= 100_000))
       return invalid('AUDIT_RETENTION_DAYS', 'a number of days, at least 2');
-    const before_ms = options.before === undefined ? now_ms - days * DAY_MS : Date.parse(options.before);
+    const wanted =
+      options.before === undefined ? { at_ms: now_ms - days * DAY_MS } : parseMoment(options.before, now_ms);
+    // A position says nothing about age.
+    const before_ms = wanted !== undefined && 'at_ms' in wanted ? wanted.at_ms : Number.NaN;
     const latest_ms = now_ms - limits.audit_retention_ms_min;
     if (!(before_ms <= latest_ms))
       return invalid('before', `a date such as 2026-03-01, not after ${isoTime(latest_ms)}`);

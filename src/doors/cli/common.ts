@@ -16,6 +16,7 @@ import {
   checkName,
   environmentCapabilities,
   environmentIdentity,
+  environmentRole,
 } from '../identity.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -84,8 +85,14 @@ export function claimedIdentity(options: CommonOptions, env: NodeJS.ProcessEnv):
 }
 
 /** A command that only looks leaves no trace of who looked beyond its audit row. */
-export function cliShowing(env: NodeJS.ProcessEnv): Showing {
-  return { door: 'cli', shows: 'writes', capabilities: environmentCapabilities(env) };
+export function cliShowing(env: NodeJS.ProcessEnv, options: CommonOptions = {}): Showing {
+  return {
+    door: 'cli',
+    shows: 'writes',
+    capabilities: environmentCapabilities(env),
+    unnamed: (options.agent ?? environmentIdentity(env).agent_id) === undefined,
+    agent_role: environmentRole(env),
+  };
 }
 
 function userName(): string {

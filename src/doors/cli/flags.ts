@@ -4,7 +4,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { invalid } from '../answer.ts';
 import { refuseDepth } from '../depth.ts';
-import { type Field, type Kind, readNumber } from '../fields.ts';
+import { type Field, type Kind, readJson, readNumber } from '../fields.ts';
 
 const PLACEHOLDERS: Record<Kind, string> = {
   text: ' <text>',
@@ -12,6 +12,7 @@ const PLACEHOLDERS: Record<Kind, string> = {
   boolean: '',
   list: ' <text...>',
   json: ' <json>',
+  either: ' <text or json>',
 };
 
 /**
@@ -78,10 +79,6 @@ function attributeName(field: string): string {
 function readValue(field: Field, given: string | string[] | boolean): Json | undefined {
   if (typeof given !== 'string') return given;
   if (field.kind === 'number') return readNumber(given);
-  if (field.kind !== 'json') return given;
-  try {
-    return JSON.parse(given) as Json;
-  } catch {
-    return undefined;
-  }
+  if (field.kind !== 'json' && field.kind !== 'either') return given;
+  return readJson(field.kind, given);
 }

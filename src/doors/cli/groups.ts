@@ -4,10 +4,13 @@ import type { Command } from 'commander';
 export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   lock: 'Files, folders, globs: claim them before you change them.',
   work: 'The queue: submit tasks, take them, complete them.',
+  claim: 'Features and their edges: who works on which, what comes next.',
   session: 'Who is here, what they can do, who fell silent.',
   handoff: 'What one session leaves for the next.',
   changeset: 'Which changes belong to which session.',
   verification: 'How changes are verified, and what came of it.',
+  draft: 'What agents draft apart, and how it becomes an asset.',
+  views: 'Feature files and views, written from the log.',
   mail: 'Letters between agents.',
   team: 'The rules of teams.yaml.',
   port: 'Blocks of ports that nobody else on this machine has.',
@@ -21,9 +24,9 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
 
 /** In the order of the overview. */
 const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
-  ['Look around:', ['status', 'watch', 'approve', 'deny', 'stats', 'replay', 'demo']],
-  ['Let agents in:', ['mcp', 'serve', 'run', 'proxy', 'hook']],
-  ['Ask for something:', [...Object.keys(GROUP_SUMMARIES), 'verify']],
+  ['Look around:', ['status', 'watch', 'approve', 'deny', 'stats', 'log', 'diff', 'replay', 'demo']],
+  ['Let agents in:', ['mcp', 'serve', 'serialise', 'run', 'proxy', 'hook']],
+  ['Ask for something:', ['start', ...Object.keys(GROUP_SUMMARIES), 'verify']],
   ['Set up:', ['init', 'doctor', 'git', 'completion']],
 ];
 const OTHERS = 2;

@@ -1,3 +1,4 @@
+import { brokenCommand } from './command-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { clip, padded, width } from './text.ts';
 
@@ -97,12 +98,10 @@ export function oneLine(pieces: readonly Cell[], view: View, indent = 0): string
   return line;
 }
 
-/** A command to copy: on one line if it fits, else broken as a shell reads it. Never cut: half an id is none. */
+/** A command to copy, whole. */
 export function commandLines(command: string, view: View, indent: number): string[] {
-  const space = ' '.repeat(indent);
-  if (indent + width(command) <= view.columns) return [space + view.paint(command, 'cyan')];
-  const [last = '', ...before] = command.split(' ').toReversed();
-  const head = `${before.toReversed().join(' ')} \\`;
-  const inner = ' '.repeat(Math.max(0, Math.min(indent + 2, view.columns - width(last))));
-  return [space + view.paint(head, 'cyan'), inner + view.paint(last, 'cyan')];
+  return brokenCommand(command, view.columns, indent).map((line) => {
+    const shown = line.trimStart();
+    return line.slice(0, line.length - shown.length) + view.paint(shown, 'cyan');
+  });
 }

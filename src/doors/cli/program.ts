@@ -23,6 +23,7 @@ import {
 } from './common.ts';
 import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields } from './flags.ts';
+import { declareFleet } from './fleet-commands.ts';
 import { declareGit, declareRun } from './git-commands.ts';
 import { arrange, GROUP_SUMMARIES } from './groups.ts';
 import { declareGuard } from './guard-commands.ts';
@@ -30,10 +31,12 @@ import { declareHook } from './hook.ts';
 import { declareLooks } from './looks.ts';
 import { isPerson, personAuthority, refusePersonsKey } from './person.ts';
 import { declareProfiles } from './profile-commands.ts';
+import { declareSerialise } from './serialise-command.ts';
 import { addExamples, declareProxy, declareServices } from './services.ts';
 import { declareSetup } from './setup-commands.ts';
 import { untilStopped } from './signals.ts';
 import type { Terminal } from './terminal.ts';
+import { declareTravel } from './travel-commands.ts';
 import { finish, finishLater } from './unfinished.ts';
 import { declareVerify } from './verify-commands.ts';
 
@@ -64,14 +67,17 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareOperations(program, terminal, result);
   declareServices(program, terminal, result);
   declareProxy(program, terminal, result);
+  declareSerialise(program, terminal, result);
   declareAudit(program, terminal, result);
   declareDecisions(program, terminal, result);
   declareProfiles(program, terminal, result);
   declareLooks(program, terminal, result);
+  declareTravel(program, terminal, result);
   declareVerify(program, terminal, result);
   declareGit(program, terminal, result);
   declareRun(program, terminal, result);
   declareGuard(program, terminal, result);
+  declareFleet(program, terminal, result);
   declareSetup(program, terminal, result);
   declareHook(program, result);
   arrange(program);
@@ -132,7 +138,7 @@ async function runOperation(
   else
     answer = await withStore(storeFor(operation, options), terminal, async (coxswain) =>
       performOnce(
-        await connectFor(operation, coxswain, who.actor, terminal),
+        await connectFor(operation, coxswain, who.actor, terminal, options),
         operation,
         read.input,
         terminal,
@@ -148,11 +154,12 @@ async function connectFor(
   coxswain: Coxswain,
   actor: Actor,
   terminal: Terminal,
+  options: CommonOptions,
 ): Promise<Connection> {
   const person = trust === 4 ? await personAuthority(coxswain, terminal) : undefined;
   return person !== undefined && isPerson(person)
     ? coxswain.connect(person.actor, 'person', cliShowing(terminal.env))
-    : coxswain.connect(actor, 'operator', cliShowing(terminal.env));
+    : coxswain.connect(actor, 'operator', cliShowing(terminal.env, options));
 }
 
 /** What this machine answers alone must not fail, or wait, because the configured store is away. */

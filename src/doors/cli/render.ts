@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { renderApproval } from './approval-screen.ts';
+import { renderEscalation, renderStale } from './claims-screen.ts';
 import { renderHandoff, renderMessage } from './documents.ts';
 import { oneLine, type View } from './layout.ts';
 import { statusStyle } from './paint.ts';
@@ -32,9 +33,11 @@ export function renderRefusal(answer: JsonObject, view: View): string {
 /** What reads better as a text than as a row. */
 const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: number) => string[]>> = {
   approval: renderApproval,
+  escalations: renderEscalation,
   handoff: renderHandoff,
   handoffs: renderHandoff,
   messages: renderMessage,
+  stale: renderStale,
 };
 
 /** An agent's own data: its names mean nothing to us. */

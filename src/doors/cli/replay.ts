@@ -1,59 +1,59 @@
-import { resolve } from 'node:path';
+import type { ClaimState } from '../../domain/claims/claim.ts';
 import { entities } from '../../domain/entities.ts';
-import type { LockState } from '../../domain/locks/lock.ts';
+import { isOver } from '../../domain/lease.ts';
+import { type LockState, placeOf } from '../../domain/locks/lock.ts';
 import type { TaskState } from '../../domain/queue/task.ts';
 import type { Coxswain } from '../../index.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import type { LogEntry } from '../../ledger/log.ts';
-import { compareWithLive, type Replayed, replay } from '../../ledger/replay.ts';
-import { mergeRows } from '../../ledger/trail/merge.ts';
-import { archivesOf } from '../../ledger/trail/tombstone.ts';
+import type { Moment } from '../../kernel/moment.ts';
+import type { EntityRecord } from '../../ledger/entity.ts';
+import { compareWithLive, replay } from '../../ledger/replay.ts';
+import { type Past, stateAt } from '../../ledger/travel.ts';
 import { invalid } from '../answer.ts';
-import { archivedRows, checkArchive } from './archive-file.ts';
 import { type CommonOptions, withStore } from './common.ts';
+import { type History, openHistory, readMoment, refuseMissing } from './history.ts';
+import { type Choice, chosen, readLimit } from './pick.ts';
+import { withoutSecrets } from './secrets.ts';
+import { BOOKKEEPING, standingOf, titleOf } from './state-words.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ReplayOptions extends CommonOptions {
+export interface ReplayOptions extends CommonOptions, Choice {
   readonly at?: string;
   readonly archive?: readonly string[];
+  readonly limit?: string;
 }
 
+const SET_BACK =
+  'Some rows up to here are labelled with a later time: a clock was set back. A position (#123) says exactly which rows are meant.';
+
+/** Records of one answer; a state may have a million. */
+const RECORDS_SHOWN = 1000;
+
 export async function replayLog(options: ReplayOptions, terminal: Terminal): Promise<JsonObject> {
-  const { at, archive = [] } = options;
-  const at_ms = at === undefined ? undefined : Date.parse(at);
-  if (Number.isNaN(at_ms)) return invalid('at', 'a time such as 2026-03-01T12:00:00Z');
+  const { at, archive, kind, id } = options;
+  const limit = readLimit(options.limit, RECORDS_SHOWN);
+  if (limit === undefined) return invalid('limit', 'a whole number, or all');
+  const wanted = kind !== undefined || id !== undefined || options.limit !== undefined;
+  if (at === undefined && wanted)
+    return invalid('at', 'a moment, of which --kind, --id and --limit show a part');
   return await withStore(options, terminal, async (coxswain) => {
-    const paths = archive.map((path) => resolve(terminal.cwd, path));
-    const archived = await openArchives(coxswain, paths);
-    if (!archived.ok) return archived.refusal;
-    if (at_ms === undefined) return await compare(coxswain, archived.rows);
-    return await stateAt(coxswain, at_ms, archived.rows);
+    const history = await openHistory(coxswain, terminal, archive);
+    const refusal = refuseMissing(history);
+    if (refusal !== undefined) return refusal;
+    if (at === undefined) return await compare(coxswain, history);
+    const read = await readMoment(coxswain, 'at', at);
+    if (!read.ok) return read.refusal;
+    const rows = await history.rowsUpTo(read.moment);
+    const past = await stateAt(rows, entities, read.moment);
+    return answer(past, read.moment, options, limit);
   });
 }
 
-/** All of them or none: a part of history without another would be a state that never was. */
-async function openArchives(
-  { store, project }: Coxswain,
-  paths: readonly string[],
-): Promise<{ ok: true; rows: AsyncIterable<LogEntry> } | { ok: false; refusal: Refusal }> {
-  const given = new Set<string>();
-  for (const path of paths) given.add((await checkArchive(path, project)).sha256);
-  const missing = (await archivesOf(store.trail, project)).filter(({ sha256 }) => !given.has(sha256));
-  const [first] = missing;
-  if (first === undefined) return { ok: true, rows: mergeRows(paths.map(archivedRows)) };
-  const files = missing.map(({ archive }) => archive).join(', ');
-  const message = `archive: a part of the log was moved to ${files}; give it with --archive.`;
-  return {
-    ok: false,
-    refusal: refuse('invalid_input', message, { field: 'archive', expected: first.archive }),
-  };
-}
-
-async function compare({ store, project }: Coxswain, archived: AsyncIterable<LogEntry>): Promise<JsonObject> {
-  const replayed = await replay(store, entities, project, { archived });
-  const counts = countsOf(replayed);
+async function compare({ store, project }: Coxswain, history: History): Promise<JsonObject> {
+  const replayed = await replay(store, entities, project, history.rows());
+  const { entries, events, state, position } = replayed;
+  const counts = { rows: entries, events, entities: state.size, position };
   const differences = await compareWithLive(store, entities, project, replayed);
   if (differences.length === 0) return { success: true, equal: true, ...counts, differences: [] };
   return {
@@ -67,32 +67,64 @@ async function compare({ store, project }: Coxswain, archived: AsyncIterable<Log
   };
 }
 
-async function stateAt(
-  { store, project }: Coxswain,
-  at_ms: number,
-  archived: AsyncIterable<LogEntry>,
-): Promise<JsonObject> {
-  const replayed = await replay(store, entities, project, { until_ms: at_ms, archived });
-  const locks: JsonObject[] = [];
+function answer(past: Past, moment: Moment, choice: ReplayOptions, limit: number): JsonObject {
+  const { position, rows, events, later_rows, state } = past;
+  const at_ms = 'at_ms' in moment ? moment.at_ms : (past.at_ms ?? 0);
+  const head = {
+    success: true,
+    at: isoTime(at_ms),
+    position,
+    rows,
+    events,
+    entities: state.size,
+    ...(later_rows === 0 ? {} : { later_rows, note: SET_BACK }),
+  };
+  if (choice.kind === undefined && choice.id === undefined) return { ...head, ...summary(past, at_ms) };
+  const matching = [...state.values()].filter((record) => chosen(record, choice));
+  const records = matching.slice(0, limit).map((record) => shown(record, at_ms, choice.json === true));
+  return { ...head, matching: matching.length, records };
+}
+
+/** For a program all of it, for a person where it stands. */
+function shown(record: EntityRecord, at_ms: number, whole: boolean): JsonObject {
+  const { kind, id, version, born } = record;
+  const state = withoutSecrets(record.state);
+  if (whole) return { kind, id, version, born, state };
+  return { kind, name: titleOf(record), state: standingOf(record, at_ms) ?? JSON.stringify(state) };
+}
+
+function summary({ state }: Past, at_ms: number): JsonObject {
+  const kinds: Record<string, number> = {};
   const tasks: Record<string, number> = {};
-  for (const record of replayed.state.values()) {
-    if (record.kind === 'lock') {
-      const { lease, reason } = record.state as LockState;
-      if (lease === undefined || lease.expires_at_ms <= at_ms) continue;
-      locks.push({
-        file_path: record.id,
-        locked_by: lease.agent_id,
-        expires_at: isoTime(lease.expires_at_ms),
-        reason,
-      });
-    } else if (record.kind === 'task') {
+  const locks: JsonObject[] = [];
+  const claims: JsonObject[] = [];
+  for (const record of state.values()) {
+    if (!BOOKKEEPING.has(record.kind)) kinds[record.kind] = (kinds[record.kind] ?? 0) + 1;
+    if (record.kind === 'lock') locks.push(...heldLocks(record, at_ms));
+    else if (record.kind === 'claim') claims.push(...heldClaim(record, at_ms));
+    else if (record.kind === 'task') {
       const { status } = record.state as unknown as TaskState;
       tasks[status] = (tasks[status] ?? 0) + 1;
     }
   }
-  return { success: true, at: isoTime(at_ms), ...countsOf(replayed), tasks, locks };
+  return { kinds, tasks, locks, claims };
 }
 
-function countsOf({ entries, events, state, position }: Replayed) {
-  return { rows: entries, events, entities: state.size, position };
+function heldLocks({ id, state }: EntityRecord, at_ms: number): JsonObject[] {
+  return placeOf(state as LockState)
+    .leases.filter((lease) => !isOver(lease, at_ms))
+    .map(({ agent_id, expires_at_ms, reason, shared, pattern }) => ({
+      file_path: id,
+      ...(pattern === undefined ? {} : { pattern }),
+      ...(shared === true ? { shared } : {}),
+      locked_by: agent_id,
+      expires_at: isoTime(expires_at_ms),
+      reason,
+    }));
+}
+
+function heldClaim({ state }: EntityRecord, at_ms: number): JsonObject[] {
+  const { feature, edge, lease, agent_role, stale_since_ms } = state as unknown as ClaimState;
+  if (lease === undefined || isOver(lease, at_ms)) return [];
+  return [{ feature, edge, agent_id: lease.agent_id, agent_role, stale: stale_since_ms !== undefined }];
 }

@@ -2,17 +2,16 @@ import { type Command, Option } from 'commander';
 import { CLIENTS } from '../enforce/clients.ts';
 import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
 import type { ProxyCommandOptions } from './proxy.ts';
-import type { ReplayOptions } from './replay.ts';
 import type { ServeOptions } from './serve.ts';
 import type { StatsOptions } from './stats.ts';
 import type { McpOptions } from './stdio.ts';
 import type { Terminal } from './terminal.ts';
 
-const SERVICES = ['status', 'replay', 'serve', 'mcp', 'stats'] as const;
+const SERVICES = ['status', 'serve', 'mcp', 'stats'] as const;
 
 /** The commands that are no operation: each is loaded only when asked for. */
 export function declareServices(program: Command, terminal: Terminal, result: Result): void {
-  const [status, replay, serve, mcp, stats] = SERVICES.map((name) => program.command(name));
+  const [status, serve, mcp, stats] = SERVICES.map((name) => program.command(name));
   status
     ?.description('One screen: who does what, what is stuck, what needs you.')
     .addHelpText('after', examples('cox status', 'cox status --json'))
@@ -20,16 +19,6 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
       const options = mergedOptions(command);
       const { showStatus } = await import('./status.ts');
       await showStatus(options, terminal, result);
-    });
-  replay
-    ?.description('Rebuild the state from the log and compare; or at a past time.')
-    .option('--at <time>', 'Show the state at that moment, such as 2026-03-01T12:00:00Z.')
-    .option('--archive <files...>', 'Files that `cox audit archive` has moved a part of the log to.')
-    .addHelpText('after', examples('cox replay', 'cox replay --at 2026-03-01T12:00:00Z --json'))
-    .action(async (_options, command: Command) => {
-      const options = mergedOptions<ReplayOptions>(command);
-      const { replayLog } = await import('./replay.ts');
-      await conclude(terminal, await replayLog(options, terminal), options, result);
     });
   serve
     ?.description('Serve the HTTP API.')
@@ -58,16 +47,17 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
       if (refusal !== undefined) await conclude(terminal, refusal, { json: false }, result);
     });
   stats
-    ?.description('The success metrics with their targets, counted from the log of the last 24 hours.')
-    .option('--since <time>', 'Count from then on instead.')
-    .addHelpText('after', examples('cox stats', 'cox stats --since 2026-03-01T00:00:00Z --json'))
+    ?.summary('The success metrics with their targets, of the last 24 hours.')
+    .description('The success metrics with their targets, counted from the log of the last 24 hours.')
+    .option('--since <time>', 'Count from then on instead, such as 2h or 2026-03-01T00:00:00Z.')
+    .addHelpText('after', examples('cox stats', 'cox stats --since 2h --json'))
     .action(async (_options, command: Command) => {
       const options = mergedOptions<StatsOptions>(command);
       const { showStats } = await import('./stats.ts');
       await conclude(terminal, await showStats(options, terminal), options, result);
     });
   for (const command of [status, mcp, stats]) if (command !== undefined) declareCommon(command, 'identity');
-  for (const command of [replay, serve]) if (command !== undefined) declareCommon(command, 'store');
+  if (serve !== undefined) declareCommon(serve, 'store');
 }
 
 /** Its own two flags say for whom it is: unlike elsewhere the environment does not. */

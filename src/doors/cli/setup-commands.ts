@@ -12,6 +12,7 @@ import type { Terminal } from './terminal.ts';
 export function declareSetup(program: Command, terminal: Terminal, result: Result): void {
   const init = program
     .command('init')
+    .summary('Wire Claude Code, Codex and Gemini CLI to this repository.')
     .description('Wire Claude Code, Codex and Gemini CLI to this repository: tools and lock checks.')
     .option('--client <names>', 'Which, with commas (default: those that are installed)')
     .option('--scope <scope>', 'For this repository, or for all of yours (default: project)')
@@ -53,6 +54,7 @@ export function declareSetup(program: Command, terminal: Terminal, result: Resul
   }
   const doctor = program
     .command('doctor')
+    .summary('Check it end to end: Node, store, clients, MCP, hooks.')
     .description('Check it end to end: Node, store, each client, a round trip through MCP and hooks.')
     .addHelpText('after', examples('cox doctor', 'cox doctor --json'))
     .action(async (_options, command: Command) => {

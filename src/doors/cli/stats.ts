@@ -1,6 +1,9 @@
+import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getStats } from '../../operations/get-stats.ts';
+import { invalid } from '../answer.ts';
 import { type CommonOptions, cliIdentity, withStore } from './common.ts';
+import { readMoment } from './history.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface StatsOptions extends CommonOptions {
@@ -10,8 +13,14 @@ export interface StatsOptions extends CommonOptions {
 export async function showStats(options: StatsOptions, terminal: Terminal): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
-  const input = options.since === undefined ? {} : { since: options.since };
-  return await withStore(options, terminal, (coxswain) =>
-    coxswain.connect(who.actor, 'operator', { door: 'cli' }).perform(getStats, input),
-  );
+  return await withStore(options, terminal, async (coxswain) => {
+    const input: { since?: string } = {};
+    if (options.since !== undefined) {
+      const read = await readMoment(coxswain, 'since', options.since);
+      if (!read.ok) return read.refusal;
+      if ('position' in read.moment) return invalid('since', 'a time: the metrics are counted by it');
+      input.since = isoTime(read.moment.at_ms);
+    }
+    return await coxswain.connect(who.actor, 'operator', { door: 'cli' }).perform(getStats, input);
+  });
 }

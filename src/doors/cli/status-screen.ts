@@ -20,6 +20,7 @@ export function statusLines(seen: JsonObject, view: View, room: Room = ROOMY): s
     ...section('Needs you', needsYou(seen, view, room.stuck), view, ['nothing']),
     ...section('Agents', agents(seen, view, room.agents), view, agentCounts(seen)),
     ...section('Locks', locks(seen, view, room.locks), view, lockCounts(seen)),
+    ...section('Edges', edges(seen, view, room.claims), view, edgeCounts(seen)),
     ...section('Work', work(seen, view, room.claims), view, workCounts(seen)),
     ...section('Latest', latest(seen, view), view),
   ];
@@ -49,7 +50,8 @@ function section(
   view: View,
   counts: readonly Cell[] = [],
 ): string[] {
-  if (title === 'Latest' && lines.length === 0) return [];
+  // Not everybody works by features and edges.
+  if ((title === 'Latest' || title === 'Edges') && lines.length === 0) return [];
   const beside = title === 'Needs you' && lines.length > 0 ? [] : counts;
   const gap = beside.length === 0 ? [] : ['  '];
   return ['', oneLine([{ text: title, style: 'bold' }, ...gap, ...beside], view), ...lines];
@@ -85,6 +87,8 @@ const STUCK_WORDS: Readonly<Record<string, (item: JsonObject, now_ms: number) =>
   failed_dependency: (item) => `failed: ${task(item)}${holds(item)}${because(item)}`,
   silent_holder: (item, now_ms) =>
     `${plain(item.agent_id ?? '')} has been silent for ${age(item.since_at, now_ms)} and holds ${has(item)}`,
+  stale_claim: (item, now_ms) =>
+    `${plain(item.agent_id ?? '')} has been silent for ${age(item.since_at, now_ms)} about ${plain(item.edge ?? '')} on ${plain(item.feature ?? '')}`,
   long_wait: (item, now_ms) =>
     `${plain(item.agent_id ?? '')} has waited ${age(item.since_at, now_ms)} for ${plain(item.file_path ?? '')}` +
     (item.locked_by === undefined ? '' : `, which ${plain(item.locked_by)} has`),
@@ -200,6 +204,39 @@ function locks(seen: JsonObject, view: View, most: number): string[] {
     ...layOut([...table, ...indirect.slice(0, most)], columns, view),
     ...moreLine(more, 'cox lock check', view),
   ];
+}
+
+function edgeCounts(seen: JsonObject): Cell[] {
+  const held = rows(seen.edge_claims);
+  const stale = held.filter((claim) => claim.stale === true).length;
+  return [
+    `${held.length} claimed`,
+    ...(stale === 0 ? [] : [', ', { text: `${stale} stale`, style: 'red' as const }]),
+  ];
+}
+
+function edges(seen: JsonObject, view: View, most: number): string[] {
+  const { shown, more } = some(rows(seen.edge_claims), most);
+  const table = shown.map((claim): Cell[] => [
+    plain(claim.feature ?? ''),
+    plain(claim.edge ?? ''),
+    plain(claim.agent_id ?? ''),
+    claim.agent_role === null ? '' : plain(claim.agent_role ?? ''),
+    {
+      text: relative(claim.last_active, view.now_ms) ?? '',
+      style: claim.stale === true ? ('red' as const) : ('dim' as const),
+    },
+    claim.approval_id === undefined ? '' : 'waits for a person',
+  ]);
+  const columns = [
+    { min: 6, max: 32 },
+    { min: 6, max: 32 },
+    { min: 6, max: 24 },
+    { min: 4, max: 20 },
+    {},
+    { min: 8 },
+  ];
+  return [...layOut(table, columns, view), ...moreLine(more, 'cox claim status', view)];
 }
 
 function workCounts(seen: JsonObject): Cell[] {

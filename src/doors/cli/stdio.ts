@@ -3,7 +3,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import { readPortConfig } from '../../ports/config.ts';
 import { clientProcess, hasEnded } from '../enforce/client-process.ts';
 import { type Client, clientActor } from '../enforce/clients.ts';
-import { type Checked, environmentCapabilities } from '../identity.ts';
+import { type Checked, environmentCapabilities, environmentRole } from '../identity.ts';
 import { chooseTools } from '../mcp/toolset.ts';
 import { readChannels } from '../notify/channels.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from './common.ts';
@@ -36,11 +36,14 @@ export async function serveStdio(options: McpOptions, terminal: Terminal): Promi
     if (chosen.place.notice !== undefined) log(chosen.place.notice);
     const capabilities = environmentCapabilities(terminal.env);
     const { place } = chosen;
+    const configured = claimedIdentity(options, terminal.env);
     const clientIsGone = client === undefined ? undefined : () => isGone(client);
     await serveMcp({
       tools,
       identity: identity.identity,
       capabilities,
+      unnamed: configured.ok && configured.identity.agent_id === undefined,
+      agent_role: environmentRole(terminal.env),
       place,
       stop: stopped.signal,
       clientIsGone,

@@ -7,7 +7,7 @@ export function label(name: string): string {
   return plain(name).replace(/_at$/, '').replaceAll('_', ' ');
 }
 
-const TIMES = /(_at|^last_heartbeat|^not_before)$/;
+const TIMES = /(_at|^last_heartbeat|^last_active|^not_before)$/;
 
 /** Undefined: it is no time. */
 export function timeOf(name: string, value: Json | undefined, { now_ms }: View): string | undefined {

@@ -9,6 +9,7 @@ import { type CommonOptions, conclude, type Result, withStore } from './common.t
 import { endOfLog, follow, PAGE } from './follow.ts';
 import { Narrator, type Sentence } from './narrate.ts';
 import { Screen } from './screen.ts';
+import { withoutSecrets } from './secrets.ts';
 import { untilStopped } from './signals.ts';
 import { jsonLine, type Terminal, viewOf } from './terminal.ts';
 import { eventLine, type Frame, frameLines } from './watch-frame.ts';
@@ -28,7 +29,8 @@ const TAIL_KEPT = 200;
 
 /** A live picture in a terminal; for a program, or a file, a line for each thing that happens. */
 export async function watch(options: WatchOptions, terminal: Terminal, result: Result): Promise<void> {
-  const since = options.since === undefined ? undefined : Number(options.since);
+  // As `cox log` writes it, or bare.
+  const since = options.since === undefined ? undefined : Number(options.since.replace(/^#(?=\d)/, ''));
   if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0))
     return await conclude(terminal, invalid('since', 'a position of the log, 0 or more'), options, result);
   const stopped = untilStopped();
@@ -80,11 +82,6 @@ function eventObjects(entry: LogEntry): JsonObject[] {
       ? [{ ...row, type: 'refused', kind: 'operation', id: operation, data: result }]
       : [];
   return events.map(({ type, kind, id, data }) => ({ ...row, type, kind, id, data: withoutSecrets(data) }));
-}
-
-/** Hashes of keys and tokens: nobody needs them who looks on. */
-function withoutSecrets({ token_hash: _, hash: __, ...data }: JsonObject): JsonObject {
-  return data;
 }
 
 async function recent(coxswain: Coxswain, narrator: Narrator): Promise<{ end: number; events: Sentence[] }> {

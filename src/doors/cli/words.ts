@@ -3,7 +3,9 @@ import { areaName } from '../../kernel/area.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
+import { CLAIMS_TOLD } from './claim-words.ts';
 import type { Style } from './paint.ts';
+import { PROMOTIONS_TOLD } from './promotion-words.ts';
 import { counted, plain } from './text.ts';
 
 export interface Words {
@@ -164,6 +166,8 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
     'red',
   ],
   ...RULES_TOLD,
+  ...CLAIMS_TOLD,
+  ...PROMOTIONS_TOLD,
   notice_raised: [QUIET],
   notice_claimed: [QUIET],
   notice_sent: [QUIET],
@@ -214,6 +218,16 @@ export function refusalWords(row: LogEntry): Words[] {
   if (result.success !== false || result.reason === 'no_tasks_available') return [];
   const why = result.message ?? result.error ?? result.action ?? '';
   return [{ text: `${actor(row)} was refused ${plain(operation)}: ${plain(why)}`, style: 'yellow' }];
+}
+
+/** Nothing is told of it, or it is a look: what it was, for whoever wants to see all. */
+export function bareWords(row: LogEntry): Words[] {
+  const who = actor(row);
+  if (row.events.length === 0) return [{ text: `${who}: ${plain(row.operation)}`, style: 'dim' }];
+  return row.events.map(({ type, id }) => ({
+    text: `${who}: ${plain(type).replaceAll('_', ' ')} ${plain(id)}`,
+    style: 'dim',
+  }));
 }
 
 function actor({ agent_id, parameters }: LogEntry): string {

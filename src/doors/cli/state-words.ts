@@ -1,0 +1,97 @@
+import { type ApprovalState, statusAt } from '../../domain/approvals/approval.ts';
+import type { ClaimState } from '../../domain/claims/claim.ts';
+import { isOver } from '../../domain/lease.ts';
+import { type LockState, placeOf } from '../../domain/locks/lock.ts';
+import type { TaskState } from '../../domain/queue/task.ts';
+import type { SessionState } from '../../domain/sessions/session.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { EntityRecord } from '../../ledger/entity.ts';
+import { plain } from './text.ts';
+
+/** A record at one moment, in a person's words. */
+interface Telling {
+  title(record: EntityRecord): string;
+  standing(state: JsonObject, at_ms: number): string;
+}
+
+const LONG_AGO = 'ran out';
+
+function claimStanding(
+  { lease, agent_role, stale_since_ms, escalation, converged }: ClaimState,
+  at_ms: number,
+) {
+  if (lease !== undefined) {
+    // Others write claims too, so that no field is there for certain.
+    const holder = `${plain(lease.agent_id ?? 'somebody')}${agent_role === undefined ? '' : ` (${plain(agent_role)})`}`;
+    if (isOver(lease, at_ms)) return `${LONG_AGO}, held by ${holder} until then`;
+    const stale = stale_since_ms === undefined ? '' : ', silent';
+    return `held by ${holder}${stale}${escalation === undefined ? '' : ', waits for a person'}`;
+  }
+  return converged === undefined ? 'free' : `converged by ${plain(converged.agent_id)}`;
+}
+
+function lockStanding(state: LockState, at_ms: number): string {
+  const { leases, waiters } = placeOf(state);
+  const held = leases.filter((lease) => !isOver(lease, at_ms));
+  const who = (list: readonly { readonly agent_id: string }[]) =>
+    list.map(({ agent_id }) => plain(agent_id)).join(', ');
+  const waiting = waiters.length === 0 ? '' : `, waited for by ${who(waiters)}`;
+  if (held.length > 0) return `held by ${who(held)}${waiting}`;
+  return leases.length > 0 ? `${LONG_AGO}, held by ${who(leases)} until then${waiting}` : `free${waiting}`;
+}
+
+function taskStanding({ status, lease }: TaskState): string {
+  return lease === undefined || status !== 'claimed' ? plain(status) : `claimed by ${plain(lease.agent_id)}`;
+}
+
+/** The fold of its kind has made each state. */
+const TELLINGS: Readonly<Record<string, Telling>> = {
+  claim: {
+    title: ({ state }) => `${plain(state.feature ?? '')} ${plain(state.edge ?? '')}`,
+    standing: (state, at_ms) => claimStanding(state as unknown as ClaimState, at_ms),
+  },
+  lock: {
+    title: ({ id }) => plain(id),
+    standing: (state, at_ms) => lockStanding(state as unknown as LockState, at_ms),
+  },
+  task: {
+    title: ({ id, state }) => `${plain(id)} ${plain(state.task_type ?? '')}`,
+    standing: (state) => taskStanding(state as unknown as TaskState),
+  },
+  session: {
+    title: ({ id }) => plain(id.replace('\n', ' / ')),
+    standing: (state) =>
+      (state as unknown as SessionState).ended_at_ms === undefined
+        ? 'here'
+        : `gone (${plain(state.end_reason ?? '')})`,
+  },
+  approval: {
+    title: ({ id }) => plain(id),
+    standing: (state, at_ms) => statusAt(state as unknown as ApprovalState, at_ms),
+  },
+};
+
+/** How the product keeps its books: of no interest to people, unless they ask for it by name. */
+export const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'lock_folders',
+  'work_line',
+  'work_holder',
+  'session_changes',
+  'notice',
+  'violation_count',
+  'usage',
+  'calls',
+]);
+
+function tellingOf(kind: string): Telling | undefined {
+  return Object.hasOwn(TELLINGS, kind) ? TELLINGS[kind] : undefined;
+}
+
+export function titleOf(record: EntityRecord): string {
+  return tellingOf(record.kind)?.title(record) ?? plain(record.id);
+}
+
+/** Undefined: only its fields can say where it stands. */
+export function standingOf({ kind, state }: EntityRecord, at_ms: number): string | undefined {
+  return tellingOf(kind)?.standing(state, at_ms);
+}
