@@ -18,6 +18,9 @@ module.exports = {
     layer('policy', '^src/policy/', ['kernel/', 'ledger/', 'domain/', 'policy/']),
     // What a machine answers alone has no way to a store; of leases it knows when one is over.
     layer('ports', '^src/ports/', ['kernel/', 'domain/lease.ts', 'ports/']),
+    // A place keeps bytes: what they are and who may move them is decided above it.
+    layer('places', '^src/places/', ['kernel/', 'places/']),
+    layer('views', '^src/views/', ['kernel/', 'ledger/', 'domain/', 'places/', 'operation\\.ts', 'views/']),
     layer('stores', '^src/stores/', ['kernel/', 'ledger/', 'stores/']),
     {
       name: 'coordinator-knows-no-operation',

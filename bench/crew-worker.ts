@@ -24,6 +24,21 @@ async function openOurs(): Promise<Committer> {
   };
 }
 
+/** Claims and converges edges, each of its own features. */
+async function openClaims(): Promise<Committer> {
+  const { connect } = await import('../src/index.ts');
+  const client = await connect({ store: `files:${file}`, agent_id: `worker-${name}`, sits: true });
+  return {
+    async commit(turn) {
+      const pair = { feature: `FEAT-${name}-${Math.floor(turn / 2) % PATHS}`, edge: 'design_code' };
+      const role = { ...pair, agent_role: 'full_stack' };
+      const answer = await client.call(turn % 2 === 0 ? 'claim_edge' : 'converge_edge', role);
+      if (answer.success !== true) throw new Error(JSON.stringify(answer));
+    },
+    close: () => client.close(),
+  };
+}
+
 /** What most tools do: open the file, let SQLite wait, write a lock and an event. */
 function openBusyHandler(): Committer {
   const database = new DatabaseSync(file, { timeout: 60_000 });
@@ -47,7 +62,12 @@ function openBusyHandler(): Committer {
   };
 }
 
-const committer = way === 'busy handler' ? openBusyHandler() : await openOurs();
+async function openCommitter(): Promise<Committer> {
+  if (way === 'busy handler') return openBusyHandler();
+  return way === 'claims in files' ? await openClaims() : await openOurs();
+}
+
+const committer = await openCommitter();
 let turn = 0;
 
 process.on('message', async (message: number | 'close') => {

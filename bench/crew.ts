@@ -4,8 +4,11 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { percentile } from './statistics.ts';
 
-/** How a worker commits: through our library (with or without the seat), or with SQLite's own busy handler. */
-export type Way = 'seat' | 'direct' | 'busy handler';
+/**
+ * How a worker commits: through our library (with or without the seat), with SQLite's own busy handler, or by claiming
+ * edges in a folder of plain files.
+ */
+export type Way = 'seat' | 'direct' | 'busy handler' | 'claims in files';
 
 export interface WorkerReport {
   /** Of each commit, in order. */

@@ -24,6 +24,7 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   WAIT: async () => (await import('./goals/wait.ts')).wait,
   EVENTS: async () => (await import('./goals/events.ts')).events,
   GUARD: async () => (await import('./goals/guard.ts')).guard,
+  FILES: async () => (await import('./goals/files.ts')).files,
 };
 
 /** Ours beside ours: without ours there is nothing to measure. */

@@ -45,14 +45,17 @@ const PARTS: Record<string, Part> = {
   search: { entry: 'ledger/trail/search.ts' },
   team: { entry: 'policy/team-file.ts' },
   postgres: { entry: 'stores/postgres/store.ts' },
+  files: { entry: 'stores/files/store.ts' },
+  lines: { entry: 'foreign-lines.ts' },
 };
 
 /** Behind imports that no hook ever makes. */
 const UNREACHED =
-  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/send|\/state|\/taken|ledger\/memory|domain\/commands|trail\/sealing|network\/settings)\.ts$/;
+  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/send|\/state|\/taken|ledger\/memory|domain\/commands|claim-proposals|views\/show-converged|files\/layout|trail\/sealing|network\/settings)\.ts$/;
 
 /** Imported, but used by no hook: a file of `src` and what it exports. A use fails. */
 const UNUSED: Record<string, readonly string[]> = {
+  'fleet-reader.ts': ['FleetReader'],
   'ports/ports.ts': ['createPorts'],
   'waiting.ts': ['storeHints', 'waitFor'],
 };

@@ -25,7 +25,7 @@ const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'coxswain-test');
 /** A developer's own store, identity or git hook must not leak into the tests. */
 function environment(): NodeJS.ProcessEnv {
   const foreign =
-    /^(COX_(?!TEST_)|GIT_|COORDINATION_API_)|^(AGENT_ID|AGENT_TYPE|SESSION_ID|NODE_TEST_CONTEXT)$/;
+    /^(COX_(?!TEST_)|GIT_|COORDINATION_API_)|^(AGENT_ID|AGENT_TYPE|AGENT_ROLE|SESSION_ID|NODE_TEST_CONTEXT)$/;
   const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(own) };
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
 import { raceForAreas } from './areas.ts';
+import { placesFor, raceForClaims } from './claims-race.ts';
 import { temporaryFolder } from './crew.ts';
 import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
@@ -14,6 +15,9 @@ const RACERS = 32;
 const RACE_SECONDS = 10;
 const AREA_RACERS = 16;
 const AREA_SECONDS = 15;
+const CLAIM_RACERS = 16;
+/** `node test/chaos/claims-race.ts` does a thousand. */
+const CLAIMS = 250;
 /** `node test/chaos/kills.ts` does a thousand. */
 const KILLS = 200;
 const KILLS_ON_POSTGRES = 60;
@@ -44,6 +48,8 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
     report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
     report(await raceForAreas(`sqlite:${join(folder.path, 'areas.db')}`, AREA_RACERS, AREA_SECONDS));
     report(await raceForAreas(await server.createDatabase(), AREA_RACERS, AREA_SECONDS));
+    const places = placesFor(['sqlite', 'postgres'], folder.path, () => server.createDatabase());
+    report(await raceForClaims(places, CLAIM_RACERS, CLAIMS));
     report(await attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED));
     report(await storm(join(folder.path, 'storm.db'), STORM_SECONDS, RACERS));
     report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));

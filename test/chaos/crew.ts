@@ -8,6 +8,12 @@ import { createInterface } from 'node:readline';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 
+/** `sqlite:cox.db` as a store in a folder. */
+export function inFolder(store: string, folder: string): string {
+  const colon = store.indexOf(':') + 1;
+  return `${store.slice(0, colon)}${join(folder, store.slice(colon))}`;
+}
+
 /** A folder of its own, gone at the end of the block (`using`). */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), 'cox-chaos-'));

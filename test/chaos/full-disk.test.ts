@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { Agent, temporaryFolder } from './crew.ts';
+import { Agent, inFolder, temporaryFolder } from './crew.ts';
 
 const DISK_BYTES = 2_000_000;
 const LEFT_BYTES = 300_000;
@@ -44,38 +44,39 @@ async function listed(agent: Agent): Promise<string[]> {
   return (answer.locks as JsonObject[]).map(({ file_path }) => String(file_path)).sort();
 }
 
-test('[STORE-3] a full disk: refused, nothing half written, and well again once there is space', async (t) => {
-  using folder = temporaryFolder();
-  const through = smallDisk(folder.path);
-  if (through === undefined) {
-    t.diagnostic('NO SMALL DISK: this user may not mount one; a limit on the size of files is used instead.');
-    return await fullByLimit(join(folder.path, 'cox.db'));
-  }
-  // The disk lives as long as a process inside it: a shell there takes our orders, the agent runs beside it.
-  const path = join(folder.path, 'cox.db');
-  using agent = new Agent({ store: `sqlite:${path}`, agent_id: 'anna', through });
-  assert.equal((await agent.call('acquire_lock', { file_path: 'first.ts' })).success, true);
-  const inside = join('/proc', `${agent.pid}`, 'root', folder.path);
-  const ballast = join(inside, 'ballast');
-  writeFileSync(ballast, Buffer.alloc(DISK_BYTES - LEFT_BYTES - 200_000));
-  const { kept, refusal } = await fill(agent, 'fill');
-  assert.equal(refusal.error, 'disk_full', JSON.stringify(refusal));
-  const expected = ['first.ts', ...kept].sort();
-  assert.deepEqual(await listed(agent), expected);
-  const next = {
-    file_path: `${kept.length}.ts`,
-    operation_id: `fill-${kept.length}`,
-    reason: 'x'.repeat(2000),
-  };
-  assert.equal((await agent.call('acquire_lock', next)).error, 'disk_full');
-  rmSync(ballast);
-  assert.equal((await agent.call('acquire_lock', next)).action, 'acquired');
-  assert.deepEqual(await listed(agent), [...expected, next.file_path].sort());
-  await agent.close();
-});
+for (const store of ['sqlite:cox.db', 'files:.ai-workspace'])
+  test(`[STORE-3] ${store}: a full disk: refused, nothing half written, and well again once there is space`, async (t) => {
+    using folder = temporaryFolder();
+    const through = smallDisk(folder.path);
+    if (through === undefined) {
+      t.diagnostic(
+        'NO SMALL DISK: this user may not mount one; a limit on the size of files is used instead.',
+      );
+      return await fullByLimit(inFolder(store, folder.path));
+    }
+    // The disk lives as long as a process inside it: a shell there takes our orders, the agent runs beside it.
+    using agent = new Agent({ store: inFolder(store, folder.path), agent_id: 'anna', through });
+    assert.equal((await agent.call('acquire_lock', { file_path: 'first.ts' })).success, true);
+    const inside = join('/proc', `${agent.pid}`, 'root', folder.path);
+    const ballast = join(inside, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(DISK_BYTES - LEFT_BYTES - 200_000));
+    const { kept, refusal } = await fill(agent, 'fill');
+    assert.equal(refusal.error, 'disk_full', JSON.stringify(refusal));
+    const expected = ['first.ts', ...kept].sort();
+    assert.deepEqual(await listed(agent), expected);
+    const next = {
+      file_path: `${kept.length}.ts`,
+      operation_id: `fill-${kept.length}`,
+      reason: 'x'.repeat(2000),
+    };
+    assert.equal((await agent.call('acquire_lock', next)).error, 'disk_full');
+    rmSync(ballast);
+    assert.equal((await agent.call('acquire_lock', next)).action, 'acquired');
+    assert.deepEqual(await listed(agent), [...expected, next.file_path].sort());
+    await agent.close();
+  });
 
-async function fullByLimit(path: string): Promise<void> {
-  const store = `sqlite:${path}`;
+async function fullByLimit(store: string): Promise<void> {
   const through = ['sh', '-c', `ulimit -f ${FILE_BLOCKS_MAX}; exec "$@"`, 'sh'];
   using agent = new Agent({ store, agent_id: 'anna', through });
   const { kept, refusal } = await fill(agent, 'fill');
@@ -90,7 +91,8 @@ async function fullByLimit(path: string): Promise<void> {
   await free.close();
 }
 
-test('[STORE-3] a limit on the size of files: refused, nothing half written', async () => {
-  using folder = temporaryFolder();
-  await fullByLimit(join(folder.path, 'cox.db'));
-});
+for (const store of ['sqlite:cox.db', 'files:.ai-workspace'])
+  test(`[STORE-3] ${store}: a limit on the size of files: refused, nothing half written`, async () => {
+    using folder = temporaryFolder();
+    await fullByLimit(inFolder(store, folder.path));
+  });

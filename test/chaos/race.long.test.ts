@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { testDatabase } from '../support/postgres.ts';
-import { temporaryFolder } from './crew.ts';
+import { inFolder, temporaryFolder } from './crew.ts';
 import { race } from './race.ts';
 
 const PROCESSES = 32;
@@ -17,10 +16,11 @@ async function raceOn(store: string): Promise<string> {
   return result.summary;
 }
 
-test('[LOCK-5] [LOCK-8] 32 processes race for one path on SQLite: never two holders', async (t) => {
-  using folder = temporaryFolder();
-  t.diagnostic(await raceOn(`sqlite:${join(folder.path, 'cox.db')}`));
-});
+for (const store of ['sqlite:cox.db', 'files:.ai-workspace'])
+  test(`[LOCK-5] [LOCK-8] 32 processes race for one path on ${store}: never two holders`, async (t) => {
+    using folder = temporaryFolder();
+    t.diagnostic(await raceOn(inFolder(store, folder.path)));
+  });
 
 test('[LOCK-5] [LOCK-8] 32 processes race for one path on PostgreSQL: never two holders', async (t) => {
   const database = await testDatabase();

@@ -55,12 +55,22 @@ export const sqlite: Engine = {
   },
 };
 
+export const files: Engine = {
+  name: 'files',
+  async fresh() {
+    const folder = await mkdtemp(join(tmpdir(), 'cox-conformance-'));
+    return fixture(`files:${join(folder, '.ai-workspace')}`, () =>
+      rm(folder, { recursive: true, force: true }),
+    );
+  },
+};
+
 const SITTER = fileURLToPath(new URL('sitter.ts', import.meta.url));
 
 /** SQLite again, with every decision of the suite made by a neighbour that sits. */
 export const followers: Engine = {
   name: 'sqlite behind a seat',
-  only: ['locks', 'areas', 'queue', 'line', 'sessions', 'profiles', 'ledger', 'races', 'approvals'],
+  only: ['locks', 'areas', 'queue', 'line', 'sessions', 'profiles', 'ledger', 'races', 'approvals', 'claims'],
   async fresh() {
     const { url, drop } = await sqlite.fresh();
     if (url === undefined) throw new Error('no url');

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { ClaimState } from '../../src/domain/claims/claim.ts';
+import { entities } from '../../src/domain/entities.ts';
+import { replay } from '../../src/ledger/replay.ts';
 import { approveAll } from './approvals.ts';
 import type { Engine } from './engine.ts';
 import { somebody } from './profiles.ts';
@@ -52,6 +55,19 @@ export function processCases(scene: Scene): void {
   test(`[LOCK-5] ${at}: eight processes race for forty paths: each path has exactly one winner`, async () => {
     const won = await race<string[]>(place(), EIGHT, 'locks', 40);
     assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
+  });
+
+  test(`[CLAIM-2] ${at}: eight processes race for forty features: each is granted once, and the log agrees`, async () => {
+    const won = await race<string[]>(place(), EIGHT, 'claims', 40);
+    const pairs = Array.from({ length: 40 }, (_, n) => `raced-${n}`).sort();
+    assert.deepEqual(won.flat().sort(), pairs);
+    const { store, project } = scene.coxswain();
+    const { state } = await replay(store, entities, project);
+    for (const [index, features] of won.entries())
+      for (const feature of features) {
+        const claim = state.get(`claim/${feature}#design_code`)?.state as ClaimState | undefined;
+        assert.equal(claim?.lease?.agent_id, EIGHT[index], feature);
+      }
   });
 
   test(`[PROF-3] ${at}: four processes of one session change 80 files: the 50th passes, the 51st does not`, async () => {

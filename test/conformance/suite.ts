@@ -2,6 +2,7 @@ import { after, before, describe } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
 import { approvalCases } from './approvals.ts';
 import { areaCases } from './areas.ts';
+import { claimCases } from './claims.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
 import { keyCases } from './keys.ts';
@@ -25,32 +26,39 @@ export interface Scene {
   agent(agent_id: string, session_id?: string): Call;
 }
 
+const GROUPS: Readonly<Record<string, (scene: Scene) => void>> = {
+  locks: lockCases,
+  areas: areaCases,
+  queue: queueCases,
+  line: lineCases,
+  dependencies: dependencyCases,
+  sessions: sessionCases,
+  mail: mailCases,
+  overview: overviewCases,
+  ledger: ledgerCases,
+  keys: keyCases,
+  approvals: approvalCases,
+  profiles: profileCases,
+  claims: claimCases,
+  watch: watchCases,
+  races: raceCases,
+  processes: processCases,
+};
+const START = 'start';
+
+/** All groups but these: for a store whose suite is parted between the daily run and the long one. */
+export function allBut(...names: readonly string[]): string[] {
+  return [...Object.keys(GROUPS), START].filter((name) => !names.includes(name));
+}
+
 /** The one entry: every store passes all of it. */
 export function conformance(engine: Engine): void {
-  const groups = {
-    locks: lockCases,
-    areas: areaCases,
-    queue: queueCases,
-    line: lineCases,
-    dependencies: dependencyCases,
-    sessions: sessionCases,
-    mail: mailCases,
-    overview: overviewCases,
-    ledger: ledgerCases,
-    keys: keyCases,
-    approvals: approvalCases,
-    profiles: profileCases,
-    watch: watchCases,
-    races: raceCases,
-  };
-  for (const [name, cases] of Object.entries(groups)) {
-    if (engine.only !== undefined && !engine.only.includes(name)) continue;
-    describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
-  }
   // No other process can reach the in-memory store.
-  if (engine.name === 'memory' || engine.only !== undefined) return;
-  describe(`${engine.name}: processes`, () => processCases(scene(engine)));
-  describe(`${engine.name}: start`, () => startCases(engine));
+  const alone = engine.name === 'memory' ? ['processes', START] : [];
+  const wanted = (engine.only ?? allBut()).filter((name) => !alone.includes(name));
+  for (const [name, cases] of Object.entries(GROUPS))
+    if (wanted.includes(name)) describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
+  if (wanted.includes(START)) describe(`${engine.name}: ${START}`, () => startCases(engine));
 }
 
 function scene(engine: Engine): Scene {

@@ -34,6 +34,20 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return won;
   },
+  async claims() {
+    const client = await connect({ store: url, agent_id, sits: true });
+    await start();
+    const won: string[] = [];
+    for (let n = 0; n < Number(count); n += 1) {
+      // Everybody writes the edge in another way; all of them mean one.
+      const edge = ['design→code', 'design_code', 'Design -> Code'][(n + Number(agent_id.at(-1))) % 3] ?? '';
+      const answer = await client.call('claim_edge', { feature: `raced-${n}`, edge });
+      if (answer.success === true) won.push(`raced-${n}`);
+      else if (answer.action !== 'claim_rejected') throw new Error(JSON.stringify(answer));
+    }
+    await client.close();
+    return won;
+  },
   async limited() {
     // One session in several processes, as an agent's hooks and its MCP server are.
     const one = { agent_id: 'limited-racer', session_id: 'limited-session' };

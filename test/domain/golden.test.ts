@@ -35,6 +35,20 @@ const EVENTS: Record<string, string> = {
   'changeset/changeset_routed': 'commit_sha file_count files_from policies trust_level undeclared_files?',
   'changeset/changeset_submitted':
     'agent_id agent_type? base_sha? branch? commit_sha? diff? file_count? files session_id summary?',
+  'claim/claim_expired': 'edge feature held_by seconds_idle source',
+  'claim/claim_kept': 'edge feature kept_by reason?',
+  'claim/claim_rejected': 'agent_id agent_role? edge feature held_by reason',
+  'claim/claim_renewed': 'agent_id edge feature lease',
+  'claim/convergence_escalated':
+    'action agent_id agent_role? approval_id asked_until_ms edge feature norm_edge reason',
+  'claim/edge_converged':
+    'agent_id agent_role? approved_by? convergence_type? edge evaluators? feature iteration?',
+  'claim/edge_released': 'agent_id cause edge feature reason released_by',
+  'claim/edge_started': 'agent_role? edge feature granted_to lease source',
+  'claim/iteration_completed': 'agent_id edge feature iteration lease note?',
+  'claim/review_completed': 'decision edge feature feedback lease? reviewed_by',
+  'claim_mode/claim_mode_changed': 'agent? cause changed_by mode second_agent',
+  'claim_mode/single_agent_changed': 'agent_id caller_id',
   'handoff/handoff_written':
     'agent_name completed_work decisions in_progress next_steps relevant_files session_id summary',
   'lock/lock_acquired': 'lease pattern? reason? shared?',
@@ -51,6 +65,11 @@ const EVENTS: Record<string, string> = {
   'notice/notice_failed': 'channel error',
   'notice/notice_raised': 'about agent_id agent_type approval_id? operation session_id subject',
   'notice/notice_sent': 'channel',
+  'promotion/promotion_completed': '',
+  'promotion/promotion_conflicted': 'published reason',
+  'promotion/promotion_started': 'agent_id approval_id? approved_by? edge feature files',
+  'promotions_under_way/promotion_closed': 'promotion_id',
+  'promotions_under_way/promotion_opened': 'assets promotion_id',
   'rulebook/network_policy_removed': 'name',
   'rulebook/network_policy_set': 'allow default? deny name',
   'rulebook/profile_assigned': 'agent_id? agent_type? by profile',

@@ -29,7 +29,15 @@ test('[CLI-1] bash completes groups, verbs, flags and the words a flag may have'
     return stdout.trim().split('\n');
   };
   const cases: [string[], string[]][] = [
-    [['cox', 'lo'], ['lock']],
+    [['cox', 'loc'], ['lock']],
+    [
+      ['cox', 'lo'],
+      ['log', 'lock'],
+    ],
+    [
+      ['cox', 'log', '--output', ''],
+      ['text', 'jsonl', 'json'],
+    ],
     [['cox', 'statu'], ['status']],
     [
       ['cox', 'lock', ''],

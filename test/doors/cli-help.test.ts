@@ -52,7 +52,7 @@ test('[CLI-1] help goes as deep as the words do, and says what to type instead o
     assert.match(asked.out, /\n(Examples|Try):\n {2}cox /);
   }
   const wrong: [string[], RegExp][] = [
-    [['help', 'lok'], /There is no command "lok"\. Did you mean: cox lock/],
+    [['help', 'lok'], /There is no command "lok"\. Did you mean: cox log, cox lock/],
     [['help', 'lock', 'aquire'], /cox lock acquire/],
     [['wach'], /cox watch/],
     [['lock', 'acquire', 'a', '--reson', 'x'], /Did you mean --reason\?/],

@@ -21,6 +21,8 @@ const QUIET = [
   'notice_claimed',
   'notice_raised',
   'notice_sent',
+  'promotion_closed',
+  'promotion_opened',
   'session_active',
   'session_changed_files',
   'session_heartbeat',

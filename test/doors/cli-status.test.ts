@@ -69,6 +69,9 @@ test('[CLI-1] status: at 40, 80 and 200 columns no line is wider, whatever agent
     await as('ada')('write_handoff', { summary: EVIL });
     await as('ada')('send_message', { to: ['bob'], subject: EVIL, body: EVIL });
     assert.equal(dead.success, true);
+    const edge = `${'long_'.repeat(10)}→code`;
+    for (const feature of [`it's${' 日本'.repeat(30)}`, 'F'.repeat(200)])
+      assert.equal((await as('ada')('claim_edge', { feature, edge })).action, 'edge_started');
   });
   for (const columns of [40, 80, 200]) {
     const { out } = await typed(place, ['status'], { columns });
@@ -106,6 +109,7 @@ test('[CLI-1] status --json: what was there stays, the rest is added', async () 
     'claims',
     'dead',
     'delayed',
+    'edge_claims',
     'handoff',
     'locks',
     'needs_you',

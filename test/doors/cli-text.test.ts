@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { commandLines, layOut, type View } from '../../src/doors/cli/layout.ts';
@@ -89,6 +90,26 @@ test('[CLI-1] a command to copy is broken as a shell reads it, never cut', () =>
   assert.deepEqual(commandLines(`cox work retry ${ID}`, view(80), 4), [`    cox work retry ${ID}`]);
   const narrow = commandLines(`cox work retry ${ID}`, view(40), 2);
   assert.deepEqual(narrow, ['  cox work retry \\', `    ${ID}`]);
+});
+
+test('[CLI-1] whatever is in a command, a shell reads the same words from its lines, and none is too wide', () => {
+  const word = fc.string({
+    unit: fc.constantFrom('a', 'Z', '-', ' ', "'", '\\', '"', '$', '日', 'é', '❤️'),
+    maxLength: 90,
+  });
+  fc.assert(
+    fc.property(
+      fc.array(word, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 20, max: 90 }),
+      (words, columns) => {
+        const quoted = words.map((each) => `'${each.replaceAll("'", `'\\''`)}'`);
+        const lines = commandLines(`printf '%s\\0' ${quoted.join(' ')} end`, view(columns), 4);
+        for (const line of lines) assert.ok(width(line) <= columns, line);
+        const read = spawnSync('sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
+        assert.deepEqual(read.stdout.split('\0').slice(0, -1), [...words, 'end'], lines.join('\n'));
+      },
+    ),
+  );
 });
 
 test('[CLI-1] times are relative, lists are words, nothing is none', () => {

@@ -42,6 +42,10 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   record_verification: { run_id, status: 'passed', secret: 's' },
   send_message: { to: ['bob'], body: 'b' },
   acknowledge_message: { message_ids: [task_id] },
+  draft_status: {},
+  promote_draft: { feature: 'AUTH-1', edge: 'design→code' },
+  discard_drafts: {},
+  rebuild_views: {},
   allocate_ports: { session_id: 'worktree-1' },
   release_ports: { session_id: 'worktree-1' },
   ports_status: {},
@@ -72,6 +76,14 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   apply_profiles: { document: 'profiles: {}' },
   check_policy: { operation: 'write' },
   report_usage: {},
+  claim_edge: { feature: 'F-1', edge: 'design_code' },
+  heartbeat_claim: { feature: 'F-1', edge: 'design_code' },
+  release_edge: { feature: 'F-1', edge: 'design_code' },
+  converge_edge: { feature: 'F-1', edge: 'design_code' },
+  claims_status: {},
+  resolve_stale_claim: { feature: 'F-1', edge: 'design_code', decision: 'keep' },
+  set_claim_mode: { mode: 'many' },
+  route_work: {},
 };
 
 export interface Hostile {

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { createCoordinationApi } from '../../src/doors/http/index.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { AnyOperation } from '../../src/operation.ts';
 import { operations } from '../../src/operations/index.ts';
 import { until } from '../support/until.ts';
 import { ALICE, type ApiDoor, ENV, SERVICE, settableClock, startApi, withKey } from './api.ts';
@@ -23,8 +24,11 @@ const mcp = {
 
 const concrete = (path: string) => path.replace('{path}', 'src/a.ts').replace('{file}', 'page.js');
 
+/** Its own, and those under which it is known elsewhere. */
+const pathsOf = ({ route, aliases = [] }: AnyOperation) => [route, ...aliases].map(({ path }) => path);
+
 async function askAs(door: ApiDoor, path: string, method: string, headers: Record<string, string>) {
-  const name = operations.find(({ route }) => route.path === path)?.name;
+  const name = operations.find((operation) => pathsOf(operation).includes(path))?.name;
   const body = JSON.stringify(name === undefined ? {} : soundInputs[name]);
   return await door.ask(
     method,
@@ -60,7 +64,7 @@ test('[HTTP-6] [HTTP-2] [HTTP-3] every route and method without a key, with a wr
     await outcomes({}),
     expected((path) => (isOpen(path) ? 200 : 401)),
   );
-  const isOperation = (path: string) => operations.some(({ route }) => route.path === path);
+  const isOperation = (path: string) => operations.some((operation) => pathsOf(operation).includes(path));
   const asBob = { ...withKey(ALICE), 'x-agent-id': 'bob' };
   assert.deepEqual(
     await outcomes(asBob),
@@ -68,7 +72,8 @@ test('[HTTP-6] [HTTP-2] [HTTP-3] every route and method without a key, with a wr
   );
   const administers = (path: string) =>
     operations.some(
-      ({ route, administers, personal }) => (administers ?? personal) === true && route.path === path,
+      (operation) =>
+        (operation.administers ?? operation.personal) === true && pathsOf(operation).includes(path),
     );
   const asService = { ...withKey(SERVICE), 'x-agent-id': 'bob' };
   assert.deepEqual(
@@ -83,13 +88,7 @@ test('[HTTP-6] [HTTP-2] [HTTP-3] every route and method without a key, with a wr
 });
 
 test('[HTTP-6] a wrong key is refused on every route that takes one', async () => {
-  for (const path of [
-    '/ready',
-    '/metrics',
-    '/events',
-    '/mcp',
-    ...operations.map(({ route }) => route.path),
-  ]) {
+  for (const path of ['/ready', '/metrics', '/events', '/mcp', ...operations.flatMap(pathsOf)]) {
     const clock = settableClock();
     await using door = await startApi({ mcp, clock });
     const method = door.api.routes.find((route) => route.path === path)?.methods[0] ?? 'GET';

@@ -41,6 +41,10 @@ const OPERATIONS = [
   'remove_verification_policy POST /verification/policies/remove cox verification remove',
   'start_verification POST /verification/start cox verification start',
   'record_verification POST /verification/record cox verification record',
+  'draft_status POST /drafts/status cox draft status',
+  'promote_draft POST /drafts/promote cox draft promote',
+  'discard_drafts POST /drafts/discard cox draft discard',
+  'rebuild_views POST /views/rebuild cox views rebuild',
   'allocate_ports POST /ports/allocate cox port allocate',
   'release_ports POST /ports/release cox port release',
   'ports_status GET /ports/status cox port status',
@@ -71,6 +75,14 @@ const OPERATIONS = [
   'apply_profiles POST /profiles/apply cox profile apply',
   'check_policy POST /policy/check cox profile check',
   'report_usage POST /profiles/usage cox profile report-usage',
+  'claim_edge POST /claims/claim cox claim take',
+  'heartbeat_claim POST /claims/heartbeat cox claim heartbeat',
+  'release_edge POST /claims/release cox claim release',
+  'converge_edge POST /claims/converge cox claim converge',
+  'claims_status GET /claims/status cox claim status',
+  'resolve_stale_claim POST /claims/resolve cox claim resolve',
+  'set_claim_mode POST /claims/mode cox claim mode',
+  'route_work POST /claims/route cox claim route',
 ];
 
 test('names: operations, routes and commands', () => {
@@ -79,6 +91,18 @@ test('names: operations, routes and commands', () => {
       ({ name, route, group, verb }) => `${name} ${route.method} ${route.path} cox ${group} ${verb}`,
     ),
     OPERATIONS,
+  );
+});
+
+/** Addresses that users of other coordinators know. */
+const ALIASES = ['claims_status GET /api/status', 'route_work POST /api/start'];
+
+test('[CLAIM-12] names: aliases', () => {
+  assert.deepEqual(
+    operations.flatMap(({ name, aliases = [] }) =>
+      aliases.map(({ method, path }) => `${name} ${method} ${path}`),
+    ),
+    ALIASES,
   );
 });
 
@@ -122,6 +146,10 @@ const FIELDS: Record<string, string> = {
   remove_verification_policy: 'name operation_id?',
   start_verification: 'run_id timeout_minutes? operation_id?',
   record_verification: 'run_id status secret? exit_code? output? url? operation_id?',
+  draft_status: 'agent_id?',
+  promote_draft: 'feature edge paths? evaluators? fencing_token? operation_id?',
+  discard_drafts: 'paths? operation_id?',
+  rebuild_views: 'operation_id?',
   allocate_ports: 'session_id ttl_minutes?',
   release_ports: 'session_id',
   ports_status: '',
@@ -153,6 +181,15 @@ const FIELDS: Record<string, string> = {
   apply_profiles: 'document operation_id?',
   check_policy: 'operation resource? context?',
   report_usage: 'file_reads? files? operation_id?',
+  claim_edge: 'feature edge agent_role? wait_seconds? operation_id?',
+  heartbeat_claim: 'feature edge iteration? note? fencing_token? operation_id?',
+  release_edge: 'feature edge reason? fencing_token? operation_id?',
+  converge_edge:
+    'feature edge agent_role? iteration? evaluators? convergence_type? fencing_token? operation_id?',
+  claims_status: 'feature? agent_id?',
+  resolve_stale_claim: 'feature edge decision reason? even_if_active? operation_id?',
+  set_claim_mode: 'mode second_agent? operation_id?',
+  route_work: 'agents? limit?',
 };
 
 test('names: fields of every input', async () => {
@@ -199,6 +236,7 @@ const CODES: Record<RefusalCode, string> = {
   not_owner: 'error 1 200',
   team_limit_reached: 'error 1 200',
   team_invalid: 'error 1 200',
+  roles_invalid: 'error 1 200',
   no_ports_available: 'error 1 200',
   state_unavailable: 'error 4 503',
   guardrails_invalid: 'error 2 422',
@@ -225,11 +263,27 @@ const CODES: Record<RefusalCode, string> = {
   unknown_run: 'error 1 200',
   changes_unreadable: 'error 1 200',
   tests_required: 'error 1 200',
+  claim_rejected: 'action 1 200',
+  convergence_escalated: 'action 3 200',
+  edge_not_started: 'error 1 200',
+  evaluators_failed: 'error 1 200',
+  role_mismatch: 'error 1 200',
+  outside_authority: 'error 1 200',
+  single_agent_mode: 'error 1 200',
+  claim_not_stale: 'error 1 200',
+  approval_required: 'error 3 200',
+  draft_unusable: 'error 1 200',
+  no_drafts: 'error 1 200',
+  promotion_under_way: 'error 1 200',
+  promotion_conflicted: 'error 1 200',
+  promotion_unfinished: 'error 1 200',
   database_unavailable: 'error 4 503',
   store_damaged: 'error 4 503',
   store_moved: 'error 4 503',
   store_unsupported: 'error 4 503',
+  store_decides_at_once: 'error 1 200',
   disk_full: 'error 4 503',
+  pending: 'action 3 200',
   upgrade_required: 'error 4 503',
   internal_error: 'error 1 500',
 };
@@ -242,5 +296,6 @@ test('names: refusal codes, and what each door makes of them', () => {
     assert.equal(`${carrier} ${EXIT_CODES[verdict]} ${HTTP_STATUS[verdict]}`, expected, code);
   }
   assert.equal(EXIT_CODES[verdictOf({ success: true })], 0);
+  assert.equal(EXIT_CODES[verdictOf({ success: true, waiting_for_person: true })], 3);
   assert.equal(EXIT_CODES[verdictOf({ success: false, results: [] })], 1);
 });

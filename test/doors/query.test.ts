@@ -8,7 +8,7 @@ import { fieldsOf } from '../../src/doors/fields.ts';
 import { Connections } from '../../src/doors/http/connections.ts';
 import { Exchange } from '../../src/doors/http/exchange.ts';
 import { Metrics } from '../../src/doors/http/metrics.ts';
-import { operationRoute } from '../../src/doors/http/operate.ts';
+import { operationRoutes } from '../../src/doors/http/operate.ts';
 import { readQuery } from '../../src/doors/http/query.ts';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -77,7 +77,8 @@ test('[HTTP-1] an operation that reads is asked with GET and a query, HEAD, or P
     },
   };
   const own = new Set(['agent_id']);
-  const route = operationRoute({ operation, schema: schema.json, fields, own }, new Connections(coxswain));
+  const [route] = operationRoutes({ operation, schema: schema.json, fields, own }, new Connections(coxswain));
+  assert.ok(route);
   assert.deepEqual([route.methods, route.key], [['GET', 'HEAD', 'POST'], 'optional']);
   const stopping = new AbortController().signal;
   const surroundings = { clock: systemClock, metrics: new Metrics(), stopping };

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
+import { claimScenarios } from './claims.ts';
 import { coreScenarios } from './core.ts';
 import { dailyScenarios } from './daily.ts';
 import { dangerousScenarios } from './dangerous.ts';
 import { type Agent, type Door, doors } from './doors.ts';
+import { fleetScenarios } from './fleet.ts';
 import { guardingScenarios } from './guarding.ts';
 import { networkScenarios } from './network.ts';
 import { profileScenarios } from './profiles.ts';
+import { promotionScenarios } from './promotion.ts';
 import type { Scenario } from './scenario.ts';
 import { type Scratch, scratch } from './support.ts';
 import { verificationScenarios } from './verification.ts';
@@ -20,8 +23,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   ...guardingScenarios,
   ...profileScenarios,
   ...verificationScenarios,
+  // Before the other two: a feature that was ever claimed is planned, too.
+  ...fleetScenarios,
+  ...promotionScenarios,
   ...networkScenarios,
   ...dangerousScenarios,
+  ...claimScenarios,
 };
 
 type Transcript = { operation: string; answer: Json }[];

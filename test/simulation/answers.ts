@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical } from '../../src/ledger/replay.ts';
+import { checkClaimAnswer, isAboutClaims } from './claims/answers.ts';
 import { insist, isCommit } from './model.ts';
 import { areaNamed, filesOf, mayClash } from './model-areas.ts';
 import { before, mayNotWait, type Task } from './model-tasks.ts';
@@ -14,14 +15,15 @@ export function checkAnswer(world: World, call: Call, answer: JsonObject): void 
   const { model } = world;
   const rows = model.rowsOf(call.session_id, call.sequence);
   insist(rows.length > 0, 'a call without a row', call.session_id, call.sequence);
-  if (isRefusal(answer) && answer.results === undefined)
+  if (isAboutClaims(call)) checkClaimAnswer(world, call, answer);
+  else if (isRefusal(answer) && answer.results === undefined)
     checkRefusal(world, call, refusalCode(answer), answer);
   else if (call.operation === 'check_locks') checkList(world, answer);
   else if (call.operation === 'list_work') checkQueue(world, answer);
   else checkSuccess(world, call, answer);
 }
 
-function commitsOf(world: World, call: Call): readonly LogEntry[] {
+export function commitsOf(world: World, call: Call): readonly LogEntry[] {
   const { operation_id } = call.input;
   if (typeof operation_id === 'string') return world.model.commitsOf(call.agent_id, operation_id);
   return world.model.rowsOf(call.session_id, call.sequence).filter(isCommit);

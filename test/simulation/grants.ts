@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { pairNamed } from './claims/rules.ts';
 import { areaNamed } from './model-areas.ts';
 import type { Call } from './world.ts';
 
@@ -12,7 +13,8 @@ export class Grants {
     const meant = new Map<string, number>();
     for (const item of itemsOf(input)) {
       const key = keyOf(item);
-      const token = item.fencing_token ?? (operation === 'acquire_lock' ? undefined : known.get(key));
+      const isNew = operation === 'acquire_lock' || operation === 'claim_edge';
+      const token = item.fencing_token ?? (isNew ? undefined : known.get(key));
       if (typeof token === 'number') meant.set(key, token);
     }
     return meant;
@@ -27,12 +29,15 @@ export class Grants {
     const known = this.#of(session_id);
     const items = (answer.tasks ?? answer.results ?? answer.locks ?? [answer]) as JsonObject[];
     for (const item of items) {
-      if (item.success === false) continue;
+      // A convergence that waits for a person names the grant that it waits with.
+      const isHeld = item.action === 'convergence_escalated' && item.fencing_token !== undefined;
+      if (item.success === false && !isHeld) continue;
       const key = keyOf({ ...input, ...item });
-      if (/acquire|get|renew/.test(operation))
+      if (isHeld || /acquire|get|renew|claim/.test(operation))
         known.set(key, Math.max(item.fencing_token as number, known.get(key) ?? 0));
-      const ended = meant.get(key) ?? Number.POSITIVE_INFINITY;
-      if (/release|complete/.test(operation) && (known.get(key) ?? 0) <= ended) known.delete(key);
+      const ended = (item.fencing_token as number | undefined) ?? meant.get(key) ?? Number.POSITIVE_INFINITY;
+      if (!isHeld && /release|complete|converge/.test(operation) && (known.get(key) ?? 0) <= ended)
+        known.delete(key);
     }
   }
 
@@ -51,6 +56,7 @@ function itemsOf({ items, file_paths, ...input }: JsonObject): JsonObject[] {
   return (items as JsonObject[] | undefined) ?? [input];
 }
 
-function keyOf({ file_path, task_id }: JsonObject): string {
+function keyOf({ file_path, task_id, feature, edge }: JsonObject): string {
+  if (typeof feature === 'string') return `claim/${pairNamed(feature, String(edge))}`;
   return typeof file_path === 'string' ? `lock/${areaNamed(file_path)}` : `task/${task_id}`;
 }

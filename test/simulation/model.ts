@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
+import { ClaimModel } from './claims/model-claims.ts';
 import { LockModel } from './model-locks.ts';
 import { TaskModel } from './model-tasks.ts';
 
@@ -30,6 +31,9 @@ export interface Circumstances {
   readonly meant: (key: string) => number | undefined;
 }
 
+/** What a claim's own commits write; the queue of approvals has tests of its own. */
+const OF_CLAIMS = new Set(['claim', 'claim_mode', 'approval', 'notice']);
+
 const KEPT_MS = 24 * 3600 * 1000;
 
 /**
@@ -39,6 +43,7 @@ const KEPT_MS = 24 * 3600 * 1000;
 export class Model {
   readonly locks = new LockModel();
   readonly tasks = new TaskModel(this.locks);
+  readonly claims = new ClaimModel();
   position = 0;
   readonly #commits = new Map<string, LogEntry[]>();
   readonly #bySequence = new Map<string, LogEntry[]>();
@@ -53,10 +58,12 @@ export class Model {
     this.tasks.begin(row, circumstances);
     for (const event of row.events) {
       if (event.kind.startsWith('lock')) this.locks.apply(event, row, circumstances);
+      else if (OF_CLAIMS.has(event.kind)) this.claims.apply(event, row, circumstances);
       else this.tasks.apply(event, row, circumstances);
     }
     this.tasks.end(row, circumstances);
     this.locks.end(row);
+    this.claims.end(row);
   }
 
   #once(row: LogEntry, { clock_ms_max }: Circumstances): void {

@@ -14,12 +14,14 @@ export interface Run {
   readonly log: string;
 }
 
-class SimulationFailure extends Error {
+export class SimulationFailure extends Error {
   override name = 'SimulationFailure';
-  constructor(seed: number, cause: unknown) {
+  constructor(seed: number, cause: unknown, of = '') {
     const what =
       cause instanceof Error ? (cause.name === 'Violation' ? cause.message : cause.stack) : String(cause);
-    super(`seed ${seed}: ${what}\nto see it again: npm run simulate -- --seed ${seed} --trace`, { cause });
+    super(`seed ${seed}: ${what}\nto see it again: npm run simulate -- ${of} --seed ${seed} --trace`, {
+      cause,
+    });
   }
 }
 
@@ -78,13 +80,13 @@ async function oneStep(world: World, agents: readonly Agent[]): Promise<void> {
   }
 }
 
-async function letGo(world: World, parked: Parked<Call>): Promise<void> {
+export async function letGo(world: World, parked: Parked<Call>): Promise<void> {
   world.trace?.(`${parked.owner.session_id} ${parked.owner.sequence} goes on from ${parked.where}`);
   await world.scheduler.resume(parked);
   await world.afterStep(parked.owner);
 }
 
-function passTime(world: World): void {
+export function passTime(world: World): void {
   const { random } = world;
   const how = random.pick(TIMES);
   world.count(`time: ${how}`);
@@ -95,7 +97,7 @@ function passTime(world: World): void {
   if (how === 'day') world.moveClock(25 * 60 * MINUTE_MS);
 }
 
-async function comeToRest(world: World): Promise<void> {
+export async function comeToRest(world: World): Promise<void> {
   world.calm = true;
   world.trace?.('all calls come to their end');
   while (world.scheduler.parked.length > 0) await letGo(world, world.random.pick(world.scheduler.parked));

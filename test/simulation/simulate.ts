@@ -1,5 +1,6 @@
-// `npm run simulate -- --seeds N [--from S]`, or `--seed S [--trace]` to look at one run.
+// `npm run simulate -- --seeds N [--from S]`, or `--seed S [--trace]` to look at one run; `--claims`: a fleet that claims features.
 import { parseArgs } from 'node:util';
+import { simulateClaims } from './claims/run.ts';
 import { simulate } from './run.ts';
 
 const { values } = parseArgs({
@@ -8,9 +9,11 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    claims: { type: 'boolean', default: false },
   },
 });
 
+const run = values.claims ? simulateClaims : simulate;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const PROGRESS_MS = 2000;
@@ -22,7 +25,7 @@ function summary(done: number, start_ms: number): string {
 
 async function main(): Promise<number> {
   if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1) {
-    console.error('usage: npm run simulate -- [--seeds N] [--from SEED] | --seed SEED [--trace]');
+    console.error('usage: npm run simulate -- [--claims] [--seeds N] [--from SEED] | --seed SEED [--trace]');
     return 2;
   }
   const totals = new Map<string, number>();
@@ -30,7 +33,7 @@ async function main(): Promise<number> {
   let shown_ms = start_ms;
   for (let seed = first; seed < first + count; seed += 1) {
     try {
-      const { counts } = await simulate(seed, values.trace ? console.log : undefined);
+      const { counts } = await run(seed, values.trace ? console.log : undefined);
       for (const [what, times] of counts) totals.set(what, (totals.get(what) ?? 0) + times);
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);

@@ -8,7 +8,7 @@ import { type FileStat, type FileSystem, findWorkspace } from '../../src/kernel/
 import type { LogEntry, Request } from '../../src/ledger/log.ts';
 import { MemoryStore, type Point } from '../../src/ledger/memory.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
-import type { AnyOperation } from '../../src/operation.ts';
+import type { AnyOperation, Authority, Fleet } from '../../src/operation.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { Hints } from '../../src/waiting.ts';
 import { checkAnswer } from './answers.ts';
@@ -87,11 +87,16 @@ export class World {
   clock_ms: number;
   clock_ms_max: number;
   readonly #store: MemoryStore;
-  readonly #context: { store: MemoryStore; clock: Clock; ids: ReturnType<typeof createIds> };
+  readonly #context: {
+    store: MemoryStore;
+    clock: Clock;
+    ids: ReturnType<typeof createIds>;
+    fleet: Fleet | undefined;
+  };
   #elapsed_ms = 0;
   #violation: unknown;
 
-  constructor(seed: number, trace?: (line: string) => void) {
+  constructor(seed: number, trace?: (line: string) => void, fleet?: Fleet) {
     this.random = new Seeded(seed);
     this.trace = trace;
     this.clock_ms = Date.UTC(2026, 0, 5) + this.random.between(0, 999);
@@ -106,17 +111,17 @@ export class World {
     const ids = createIds(clock, this.random);
     const context = { entities, clock, random: this.random, ids };
     this.#store = new MemoryStore(context, { at: (point, request) => this.#at(point, request) });
-    this.#context = { store: this.#store, clock, ids };
+    this.#context = { store: this.#store, clock, ids, fleet };
   }
 
   count(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  connect(agent_id: string, session_id: string): Connection {
+  connect(agent_id: string, session_id: string, authority?: Authority): Connection {
     const actor = { agent_id, agent_type: 'simulated', session_id };
     const hints = () => this.#hints();
-    return new Connection({ ...this.#context, workspace, project: PROJECT, hints }, actor);
+    return new Connection({ ...this.#context, workspace, project: PROJECT, hints }, actor, authority);
   }
 
   /** Whoever waits stands until the scheduler wakes it, for a reason or without one; in the end time passes at once. */
@@ -204,6 +209,9 @@ export class World {
     const { locks, tasks } = this.model;
     for (const { type, id, data } of row.events) {
       this.count(type);
+      if (type === 'edge_released') this.count(`edge_released: ${data.cause}`);
+      if (type === 'edge_converged' && data.approved_by !== undefined)
+        this.count('edge_converged: by a person');
       const token = (data.lease as JsonObject | undefined)?.token;
       const area = areaNamed((data.pattern as string | undefined) ?? id);
       if (type === 'lock_refreshed' && token !== locks.held(area, row.agent_id)?.grant.token)

@@ -13,7 +13,7 @@ import { ask, connectTo, ids, openDomain, request } from './postgres-support.ts'
 const ALL_VIEWS =
   `file_locks work_queue agent_sessions handoff_documents changesets verification_results verification_policies
   approval_queue memory_episodic memory_working memory_procedural agent_profiles agent_profile_assignments network_policies
-  network_access_log operation_guardrails guardrail_violations audit_log`.split(/\s+/);
+  network_access_log operation_guardrails guardrail_violations audit_log edge_claims`.split(/\s+/);
 const TABLES = ['records', 'links', 'log', 'operations', 'meta'];
 
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -28,6 +28,8 @@ const COLUMNS = {
   verification_policies: `name tier executor patterns exclude_patterns required_env timeout_seconds requires_approval`,
   approval_queue: 'changeset_id status decided_by decision_reason',
   audit_log: 'agent_id operation parameters result duration_ms timestamp',
+  edge_claims:
+    'feature edge agent_id agent_role claimed_at last_active expires_at status converged_at converged_by',
 };
 
 let database: Awaited<ReturnType<typeof testDatabase>>;

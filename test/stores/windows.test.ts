@@ -59,6 +59,9 @@ const POSIX_ONLY: Record<string, string> = {
   'src/kernel/quick-random.ts': 'the system’s generator as a file; else the usual one',
   'src/doors/cli/person.ts': 'a terminal of its own; there a person approves with a key',
   'src/doors/enforce/ancestors.ts': 'who runs the command; there nobody knows, so it takes a person’s key',
+  'src/operations/promotion/diff.ts': '/dev/null as diff writes it; only shown',
+  'src/places/lasting.ts':
+    'an asset keeps its mode; there a file has none but read-only, and is as private as its folder',
   'src/doors/verify/clean-tree.ts': '/dev/null as git for Windows knows it too: no hooks are run',
   'src/doors/verify/e2b.ts': 'paths within the sandbox, which runs Linux',
   'src/doors/verify/marked-processes.ts': 'children that left their group; there only the group is ended',

@@ -1,6 +1,8 @@
 import { auditPlants } from './audit-plants.ts';
+import { claiming } from './plants-claims.ts';
 import { daily } from './plants-daily.ts';
 import { enforcing } from './plants-enforcing.ts';
+import { filing } from './plants-files.ts';
 import { trusting } from './plants-trust.ts';
 
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
@@ -94,8 +96,8 @@ const waiting: Plant[] = [
   {
     name: 'SQLite: what is known outlives the commit of another process',
     file: 'src/stores/sqlite/writer.ts',
-    from: 'if (version === this.#seenVersion) return;\n    this.known.forget();',
-    to: 'if (version === this.#seenVersion) return;',
+    from: 'true && version === this.#seenVersion) return;\n    this.known.forget();',
+    to: 'true && version === this.#seenVersion) return;',
     tests: [conformance('sqlite')],
   },
 ];
@@ -186,7 +188,7 @@ const areas: Plant[] = [
     file: 'src/stores/postgres/migrations/007_lock_areas.sql',
     from: 'IF NOT coxswain.no_folder_is_locked(p_project) THEN',
     to: 'IF false THEN',
-    tests: ['test/stores/postgres-take.test.ts'],
+    tests: ['test/stores/postgres-take.long.test.ts'],
   },
 ];
 
@@ -266,7 +268,7 @@ const queue: Plant[] = [
     file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
     from: "CASE WHEN c.state -> 'failed_dependencies' <> '[]'",
     to: "CASE WHEN c.state -> 'failed_dependencies' = '[0]'",
-    tests: ['test/stores/postgres-take.test.ts'],
+    tests: ['test/stores/postgres-take.long.test.ts'],
   },
 ];
 
@@ -354,8 +356,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: other processes’ rows are not noticed',
     file: 'src/stores/sqlite/writer.ts',
-    from: 'if (version === this.#seenVersion) return;',
-    to: 'if (this.#seenVersion !== undefined) return;',
+    from: 'true && version === this.#seenVersion) return;',
+    to: 'true && this.#seenVersion !== undefined) return;',
     tests: [conformance('sqlite')],
   },
   {
@@ -432,4 +434,6 @@ export const plants: readonly Plant[] = [
   ...daily,
   ...enforcing,
   ...trusting,
+  ...claiming,
+  ...filing,
 ];

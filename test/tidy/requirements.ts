@@ -92,6 +92,10 @@ export const requirements: Readonly<Record<string, string>> = {
   'AUD-3': 'the audit trail is searched by agent, operation, time and result, page by page',
   'AUD-4':
     'the audit trail is append-only; on SQLite a change is detected; retention (90 days) is the one way out',
+  'CLAIM-8':
+    'agents draft apart; promotion to the assets needs the claim, all evaluators and, where stated, a person; a crash loses drafts only',
+  'CLAIM-13':
+    'on convergence feature files and views are rewritten from the log, and keep a person’s comments',
   'AUD-5': 'replaying the log gives the live state, at the end and at any past moment',
   'HTTP-1': 'every operation has an HTTP endpoint, and a served OpenAPI document describes them all',
   'HTTP-2': 'a request needs an API key (401), and a key bound to an agent is no good for another (403)',
@@ -125,6 +129,27 @@ export const requirements: Readonly<Record<string, string>> = {
     'quoting, wrapping, variables, substitution, here-documents, encoding and one-liners hide no destructive command; mentioning one is no offence',
   'GUARD-7':
     'more than 99 % of a corpus of destructive operations are blocked, less than 1 % of the legitimate ones',
+  'CLAIM-1':
+    'a claim on a feature and an edge is granted as edge_started or rejected with holder, reason and what to take instead; the proposal stands in no log',
+  'CLAIM-2':
+    'of any number that race for one feature and edge exactly one holds it; other pairs never contend',
+  'CLAIM-3':
+    'a convergence frees the claim in the same step, a release when it is given up; only its holder does either',
+  'CLAIM-4':
+    'a silent claim is said to be stale once, shown and notified, and stays until a person decides; a hard end is an event with its cause',
+  'CLAIM-5':
+    'converging outside the role’s edges waits for a person; a weaker rule comes only from the file and is shown, and no rule lifts a person’s gate',
+  'CLAIM-6':
+    'alone there is no claim step and the same log; a second agent is refused or makes it many, with an event',
+  'CLAIM-7':
+    'routing by shared modules: orthogonal features side by side, others warned about and in order, the nearest to done first',
+  'CLAIM-9':
+    'in files, agents stage proposals and one writer decides them in a fixed order; a lost inbox loses only what was not decided',
+  'CLAIM-11':
+    'whatever its holder does on a claim renews it, and nobody else can; an active claim never ends',
+  'CLAIM-12':
+    'claims, stale ones, escalations and health in one status; routing and status under the seeds’ addresses',
+  'CLAIM-14': 'what is appended to events.jsonl is in a known shape that other implementations read',
   'STORE-1': 'one conformance suite gives the same results on every store',
   'STORE-2':
     'PostgreSQL brings roles and row level security where the server has none: an agent sees its own project and writes no table',

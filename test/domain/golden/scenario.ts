@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '../../../src/coordinator.ts';
 import { entities } from '../../../src/domain/entities.ts';
+import { noFleet } from '../../../src/fleet.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { createIds } from '../../../src/kernel/ids.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
@@ -9,11 +10,14 @@ import { isRefusal } from '../../../src/kernel/refusal.ts';
 import { findWorkspace } from '../../../src/kernel/workspace.ts';
 import type { LogEntry } from '../../../src/ledger/log.ts';
 import { MemoryStore } from '../../../src/ledger/memory.ts';
+import type { Fleet } from '../../../src/operation.ts';
 import { operationsByName } from '../../../src/operations/index.ts';
 import { Presence } from '../../../src/presence.ts';
 import { Rules } from '../../../src/rules.ts';
 import { TeamReader } from '../../../src/teams.ts';
 import { Seeded } from '../../simulation/random.ts';
+import { tellOfClaims } from './claims-story.ts';
+import { tellOfPromotions } from './promotion-story.ts';
 import type { Telling } from './telling.ts';
 import { tellOfTrust } from './trust-story.ts';
 import { tellOfVerification } from './verification-story.ts';
@@ -27,6 +31,11 @@ rules:
   at_once:
     - { role: worker, tasks: 2 }
 `;
+
+/** Without a file of rules and without a plan; its drafts are where they always are. */
+function fleetIn(folder: string): Fleet {
+  return { ...noFleet, folder: join(folder, '.ai-workspace') };
+}
 
 type Ask = (who: Connection, name: string, input: JsonObject) => Promise<JsonObject>;
 
@@ -144,18 +153,23 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const operator = new Connection(context, { agent_id: 'op', agent_type: 'cli', session_id: 'op-1' });
   const { key_id } = await ask(operator, 'create_key', { agent: 'carl', expires_days: 30 });
   await ask(operator, 'revoke_key', { key_id });
-  await tellOfSessions(ask, [present('carl'), present('dora')], (minutes) => {
+  const pass = (minutes: number) => {
     now_ms += minutes * MINUTE_MS;
-  });
+  };
+  await tellOfSessions(ask, [present('carl'), present('dora')], pass);
   const come: Telling['connect'] = (who, authority) => {
     const { agent_id, agent_type = 'codex', session_id = `${agent_id}-1` } = who;
     const shows = agent_type === 'codex' || agent_type === 'worker' ? 'always' : 'never';
     const actor = { agent_id, agent_type, session_id };
-    return new Connection({ ...context, presence, teams }, actor, authority, { shows });
+    return new Connection({ ...context, presence, teams, fleet: fleetIn(folder) }, actor, authority, {
+      shows,
+    });
   };
   const telling: Telling = {
     store,
     project,
+    root: folder,
+    pass,
     paul: come({ agent_id: 'person:paul', agent_type: 'person', session_id: 'paul-1' }, 'person'),
     connect: come,
     ask: async (who, name, input) => {
@@ -170,5 +184,7 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   };
   await tellOfTrust(telling);
   await tellOfVerification(telling);
+  await tellOfClaims(telling);
+  await tellOfPromotions(telling);
   return (await store.read(project, 0, 1000)).entries;
 }

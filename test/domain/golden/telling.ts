@@ -8,9 +8,12 @@ import type { Authority, Operation } from '../../../src/operation.ts';
 export interface Telling {
   readonly store: Store;
   readonly project: string;
+  /** Where the repository is, with the fleet's folder in it. */
+  readonly root: string;
   /** A person, as a door has found him to be one. */
   readonly paul: Connection;
   connect(who: Partial<Actor> & { readonly agent_id: string }, authority?: Authority): Connection;
+  pass(minutes: number): void;
   /** A second later; what is refused is no part of the story, and ends it. */
   ask(who: Connection, name: string, input: JsonObject): Promise<JsonObject>;
   /** The same for what only our own code asks for, and for what may be refused. */

@@ -1,0 +1,51 @@
+// One of many processes that want every feature and edge there is. Half of the time all ask for the same one at once, half of
+// the time each begins with its own. Its last line is what it was granted, and who it was told has the rest.
+import { createInterface } from 'node:readline';
+import { connect } from '../../src/index.ts';
+
+const { store, index, processes, pairs } = JSON.parse(process.argv[2] ?? '{}') as {
+  store: string;
+  index: number;
+  processes: number;
+  pairs: number;
+};
+const SPELLINGS = ['design→code', 'design_code', 'Design -> Code', 'DESIGN - CODE'];
+
+const client = await connect({ store, agent_id: `racer-${index}`, sits: true });
+const granted: number[] = [];
+const told: Record<number, string> = {};
+let unavailable = 0;
+
+async function ask(pair: number): Promise<void> {
+  const edge = SPELLINGS[(pair + index) % SPELLINGS.length] ?? '';
+  // Named, so that asking again after a lost answer is the same question.
+  const asked = { feature: `F-${pair}`, edge, operation_id: `race-${pair}` };
+  for (;;) {
+    const answer = await client.call('claim_edge', asked);
+    if (answer.success === true) {
+      granted.push(pair);
+      return;
+    }
+    if (answer.action === 'claim_rejected') {
+      told[pair] = String(answer.held_by);
+      return;
+    }
+    if (answer.error !== 'database_unavailable') throw new Error(`unexpected: ${JSON.stringify(answer)}`);
+    unavailable += 1;
+  }
+}
+
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+// Loads what the first call loads, so that the race is about the claims and not about starting.
+await client.call('claims_status', {});
+console.log('ready');
+await input.next();
+for (let start = 0; start < pairs; start += processes) {
+  const size = Math.min(processes, pairs - start);
+  const first = (start / processes) % 2 === 0 ? 0 : index;
+  for (let n = 0; n < size; n += 1) await ask(start + ((first + n) % size));
+}
+await client.close();
+console.log(JSON.stringify({ granted, told, unavailable }));
+input.return?.();
+process.stdin.destroy();

@@ -1,0 +1,4 @@
+import { files } from './engine.ts';
+import { allBut, conformance } from './suite.ts';
+
+conformance({ ...files, only: allBut('ledger', 'claims', 'watch', 'races') });
