@@ -1,10 +1,14 @@
 /** One process of a crew: commits until its time is up, as often as it can, and reports how long each took. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import type { Way, WorkerReport } from './crew.ts';
 
 const [way, file, name] = process.argv.slice(2) as [Way, string, string];
 const PATHS = 500;
+const LOOK_EVERY = 50;
+const LEFT_MAX = 200;
 
 interface Committer {
   commit(turn: number): Promise<void>;
@@ -39,6 +43,32 @@ async function openClaims(): Promise<Committer> {
   };
 }
 
+/** Leaves proposals in its inbox, as agents without `cox` do, and never more than the serialiser gets to. */
+async function openProposing(): Promise<Committer> {
+  const { stage } = await import('../src/stores/files/inbox.ts');
+  const events = join(file, 'events');
+  const agent_id = `worker-${name}`;
+  return {
+    async commit(turn) {
+      const feature = `FEAT-${name}-${Math.floor(turn / 2)}`;
+      const event_type = turn % 2 === 0 ? 'edge_claim' : 'edge_converged';
+      const role = { agent_id, agent_role: 'full_stack' };
+      stage(events, { event_type, ...role, feature, edge: 'design_code', sequence: turn });
+      while (turn % LOOK_EVERY === 0 && left(join(events, 'inbox', agent_id)) > LEFT_MAX)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+    },
+    close: async () => {},
+  };
+}
+
+function left(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** What most tools do: open the file, let SQLite wait, write a lock and an event. */
 function openBusyHandler(): Committer {
   const database = new DatabaseSync(file, { timeout: 60_000 });
@@ -64,6 +94,7 @@ function openBusyHandler(): Committer {
 
 async function openCommitter(): Promise<Committer> {
   if (way === 'busy handler') return openBusyHandler();
+  if (way === 'proposals') return await openProposing();
   return way === 'claims in files' ? await openClaims() : await openOurs();
 }
 

@@ -5,10 +5,10 @@ import { performance } from 'node:perf_hooks';
 import { percentile } from './statistics.ts';
 
 /**
- * How a worker commits: through our library (with or without the seat), with SQLite's own busy handler, or by claiming
- * edges in a folder of plain files.
+ * How a worker commits: through our library (with or without the seat), with SQLite's own busy handler, by claiming
+ * edges in a folder of plain files, or by leaving proposals in its inbox for a serialiser.
  */
-export type Way = 'seat' | 'direct' | 'busy handler' | 'claims in files';
+export type Way = 'seat' | 'direct' | 'busy handler' | 'claims in files' | 'proposals';
 
 export interface WorkerReport {
   /** Of each commit, in order. */

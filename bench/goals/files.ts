@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { claimEvent, NEVER_MS } from '../../src/domain/claims/claim.ts';
 import { EVENT_SCHEMA } from '../../src/ledger/log.ts';
+import { isSerialiser } from '../../src/ledger/serialiser.ts';
 import { flatLine } from '../../src/stores/files/line.ts';
 import { openFdatasync } from '../baselines/fdatasync.ts';
 import { atLeast, atMost, type Bench, play, type Row } from '../bench.ts';
@@ -29,18 +31,56 @@ async function openProposers(dir: string): Promise<Contender> {
   };
 }
 
+/** Agents that only write files, and one serialiser that decides what they propose: all that was decided, once none is left. */
+async function openInbox(dir: string): Promise<Contender> {
+  const folder = join(dir, 'inbox', '.ai-workspace');
+  const crew = await openCrew('proposals', folder, PROCESSES);
+  const { open } = await import('../../src/index.ts');
+  const { store, close } = await open({ store: `files:${folder}`, presence: 'off' });
+  if (!isSerialiser(store)) throw new Error('no inbox');
+  return {
+    name: 'ours',
+    async measure(durationMs) {
+      const start = performance.now();
+      let proposing = true;
+      const proposed = crew.measure(durationMs).then(() => {
+        proposing = false;
+      });
+      let count = 0;
+      for (let taken = 1; proposing || taken > 0; ) {
+        ({ taken } = await store.serialise());
+        count += taken;
+        await new Promise(setImmediate);
+      }
+      await proposed;
+      return { count, elapsed_ms: performance.now() - start };
+    },
+    async close() {
+      await crew.close();
+      await close();
+    },
+  };
+}
+
 /** The files store: claims from many processes beside the disk, and how long it takes to open a long log. */
 export async function files(bench: Bench): Promise<Row[]> {
   const dir = await bench.cleanup.tempDir('files');
   const proposing = await play(bench, {
     goal: 'FILES',
-    what: `claims and convergences, plain files, durable, ${PROCESSES} processes`,
+    what: `claims and convergences of ${PROCESSES} processes that wait for each answer, plain files, durable`,
     unit: 'commits/s',
     ours: () => openProposers(dir),
     peers: [{ open: async () => openFdatasync(dir), bound: atLeast(1, 2) }],
   });
-  if (bench.baselines_only) return proposing;
-  return [...proposing, ...opening(bench, join(dir, 'long'))];
+  const inbox = await play(bench, {
+    goal: 'FILES',
+    what: `proposals of ${PROCESSES} processes in the inbox, decided by a serialiser, durable`,
+    unit: 'proposals/s',
+    ours: () => openInbox(dir),
+    peers: [{ open: async () => openFdatasync(dir), bound: atLeast(1, 2) }],
+  });
+  if (bench.baselines_only) return [...proposing, ...inbox];
+  return [...proposing, ...inbox, ...opening(bench, join(dir, 'long'))];
 }
 
 function opening(bench: Bench, folder: string): Row[] {
