@@ -3,6 +3,10 @@ export interface JsonObject {
   [key: string]: Json | undefined;
 }
 
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** One text for equal values: key order differs between engines (PostgreSQL's jsonb sorts), so keys are sorted. */
 export function canonical(value: unknown): string {
   return JSON.stringify(sorted(value));

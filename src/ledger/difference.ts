@@ -1,4 +1,4 @@
-import { canonical, type Json, type JsonObject } from '../kernel/json.ts';
+import { canonical, isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 /** One value that is not what it was. A side that is not there had no such field. */
 export interface FieldChange {
@@ -30,10 +30,6 @@ function* compared(before: JsonObject, after: JsonObject, path: string): Iterabl
 
 function ownValue(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The names of a pointer. */

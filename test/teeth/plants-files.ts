@@ -94,8 +94,8 @@ export const filing: readonly Plant[] = [
   {
     name: 'files: the last proposal is decided first',
     file: files('serialise'),
-    from: 'const decided = staged.map((each) => {',
-    to: 'const decided = staged.toReversed().map((each) => {',
+    from: 'staged.map((each) => {',
+    to: 'staged.toReversed().map((each) => {',
     tests: [claims],
   },
   {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Client, isClient } from '../enforce/clients.ts';
 import { LOCK_POLICIES, type LockPolicy } from '../enforce/policy.ts';
 
@@ -61,10 +61,6 @@ export function readOrder(argv: readonly string[]): Order | string {
   }
   if (locks === undefined) return `--locks: expected ${LOCK_POLICIES.join(', ')}`;
   return { client, event, locks, store };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: Json | undefined): string {

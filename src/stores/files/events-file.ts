@@ -3,7 +3,6 @@ import {
   constants,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -14,6 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import { syncFolder } from '../sqlite/wal.ts';
 
 /** How much of the end has to be as it was, for the log to be the one that was seen. */
 const TAIL_BYTES = 1024;
@@ -119,7 +119,7 @@ export class EventsFile {
       throw this.#failure(error);
     }
     this.#inode = fstatSync(this.#handle).ino;
-    if (isNew && this.#lasting && process.platform !== 'win32') syncFolder(dirname(this.#path));
+    if (isNew && this.#lasting) syncFolder(dirname(this.#path));
     return this.#handle;
   }
 
@@ -138,14 +138,5 @@ export class EventsFile {
       `${this.#path} can't be written (${message}).`,
       { cause: error },
     );
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { ForeignRecord } from '../../ledger/foreign.ts';
 import { timeOf } from './foreign-time.ts';
 import { isTooDeep } from './parse.ts';
@@ -133,10 +133,6 @@ function told(record: JsonObject, payload: JsonObject, original: JsonObject): Js
 }
 
 const EMPTY: JsonObject = {};
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function objectIn(place: JsonObject, name: string): JsonObject {
   const value = Object.hasOwn(place, name) ? place[name] : undefined;

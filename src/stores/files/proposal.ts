@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.ts';
 import type { AgentProposal } from '../../ledger/foreign.ts';
@@ -112,10 +112,6 @@ const isNone = (value: unknown) => value === undefined || value === null;
 
 function isCount(value: unknown): value is number | undefined {
   return isNone(value) || (Number.isSafeInteger(value) && (value as number) >= 0);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function evaluatorsOf(value: Json | undefined): Proposal['evaluators'] {

@@ -74,21 +74,17 @@ export class Inbox {
   }
 
   #decideAll(staged: readonly Staged[], decide: Decide | undefined, poison: Poison): Promise<Decided[]> {
-    return new Promise((resolve, reject) => {
-      const execute = () => {
-        const decided = staged.map((each) => {
-          try {
-            return this.#decideOne(each, decide);
-          } catch (error) {
-            poison.staged = each;
-            poison.reason = error instanceof Error ? error.message : String(error);
-            throw error;
-          }
-        });
-        return { promises: true, answer: () => resolve(decided) };
-      };
-      this.#writer.submit({ execute, fail: reject });
-    });
+    const decideEach = () =>
+      staged.map((each) => {
+        try {
+          return this.#decideOne(each, decide);
+        } catch (error) {
+          poison.staged = each;
+          poison.reason = error instanceof Error ? error.message : String(error);
+          throw error;
+        }
+      });
+    return this.#writer.inTransaction(decideEach, true);
   }
 
   #decideOne(staged: Staged, decide: Decide | undefined): Decided {

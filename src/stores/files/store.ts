@@ -6,7 +6,6 @@ import type { Serialised, Serialiser } from '../../ledger/serialiser.ts';
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
 import type { Trail } from '../../ledger/trail/port.ts';
 import { type OpenedFile, openSqliteFile } from '../sqlite/store.ts';
-import type { Writer } from '../sqlite/writer.ts';
 import { arrivals } from './arrivals.ts';
 import { FilesJournal } from './journal.ts';
 import { type Layout, layoutOf, prepareFolders } from './layout.ts';
@@ -54,20 +53,10 @@ const TABLES = `
 
 /** Many processes may open a new folder at once. */
 async function prepareTables({ database, writer }: OpenedFile, home: string): Promise<void> {
-  await inTransaction(writer, () => {
+  await writer.inTransaction(() => {
     database.exec(TABLES);
     database.prepare('INSERT OR IGNORE INTO journal (one, bytes, tail, home) VALUES (1, 0, 0, ?)').run(home);
-  });
-}
-
-function inTransaction(writer: Writer, work: () => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const execute = () => {
-      work();
-      return { promises: false, answer: resolve };
-    };
-    writer.submit({ execute, fail: reject });
-  });
+  }, false);
 }
 
 class FilesStore implements Store, Serialiser {
@@ -162,7 +151,7 @@ class FilesStore implements Store, Serialiser {
   /** Whoever reads sees what stands in the log, also what another program has just written there. */
   async #settle(): Promise<void> {
     if (!this.#journal.isBehind()) return;
-    await inTransaction(this.#file.writer, () => {});
+    await this.#file.writer.inTransaction(() => {}, false);
   }
 }
 

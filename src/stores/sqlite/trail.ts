@@ -52,7 +52,7 @@ export class SqliteTrail implements Trail {
   addSeal(seal: Seal, leaves: Buffer): Promise<boolean> {
     const { project, number, previous, after, last, rows, quiet_rows, event_rows } = seal;
     const { oldest_at_ms, newest_at_ms, sealed_at_ms, words, hash } = seal;
-    return this.#write(() => {
+    return this.#writer.inTransaction(() => {
       const inserted = this.#prepare(`INSERT INTO seals (${SEAL_COLUMNS})
         SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL
         WHERE ? = 1 + coalesce((SELECT max(number) FROM seals WHERE project = ?), 0)`).run(
@@ -64,7 +64,7 @@ export class SqliteTrail implements Trail {
         ...[project, number, leaves],
       );
       return true;
-    });
+    }, true);
   }
 
   /** Positions are without gaps but for what was removed, so a range of them bounds the rows that are looked at. */
@@ -105,7 +105,7 @@ export class SqliteTrail implements Trail {
   }
 
   remove(project: string, { number, mark, positions, row }: Removal): Promise<boolean> {
-    return this.#write(() => {
+    return this.#writer.inTransaction(() => {
       const { statements } = this.#writer;
       const unmarked = `SELECT 1 FROM seals WHERE project = ? AND number = ? AND ${mark} IS NULL`;
       if (this.#all(unmarked, project, number).length === 0) return false;
@@ -119,7 +119,7 @@ export class SqliteTrail implements Trail {
         ...[recorded, project, number],
       );
       return true;
-    });
+    }, true);
   }
 
   /** Gaps that touch become one: reading past what was archived stays a single step. */
@@ -133,18 +133,6 @@ export class SqliteTrail implements Trail {
     for (const { first } of known) this.#prepare('DELETE FROM gaps WHERE first = ?').run(first);
     const insert = this.#prepare('INSERT INTO gaps (first, last) VALUES (?, ?)');
     for (const { first, last } of joinRuns([...known, ...added])) insert.run(first, last);
-  }
-
-  #write<T>(change: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#writer.submit({
-        execute: () => {
-          const answer = change();
-          return { promises: true, answer: () => resolve(answer) };
-        },
-        fail: reject,
-      });
-    });
   }
 
   #prepare(sql: string): StatementSync {

@@ -39,7 +39,7 @@ export class Wal {
 }
 
 /** That the files exist must survive too. Windows can't sync a folder, and need not. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
   try {

@@ -93,6 +93,17 @@ export class Writer {
     this.#pumping ??= this.#pump(false);
   }
 
+  /** Work inside a transaction that others share, and what it gave once that is committed; `lasting`: and on disk. */
+  inTransaction<T>(work: () => T, lasting: boolean): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const execute = () => {
+        const result = work();
+        return { promises: lasting, answer: () => resolve(result) };
+      };
+      this.submit({ execute, fail: reject });
+    });
+  }
+
   /** The end of the log as far as this process knows. */
   get position(): number {
     return this.#position;

@@ -71,7 +71,9 @@ export class Seat {
     await this.#looking;
     const token = this.#token;
     if (this.#server !== undefined)
-      await this.#inTransaction(() => this.#writer.statements.renewSeat(token, 0)).catch(() => false);
+      await this.#writer
+        .inTransaction(() => this.#writer.statements.renewSeat(token, 0), false)
+        .catch(() => false);
     await this.#stepDown();
   }
 
@@ -127,26 +129,14 @@ export class Seat {
       taken_at_ms: now_ms,
       expires_at_ms: now_ms + LEASE_MS,
     };
-    const taken = await this.#inTransaction(() =>
-      this.#writer.statements.takeSeat(row, seen?.token ?? 0),
-    ).catch(() => false);
+    const taken = await this.#writer
+      .inTransaction(() => this.#writer.statements.takeSeat(row, seen?.token ?? 0), false)
+      .catch(() => false);
     if (!taken || this.#closed) return await server.close();
     this.#server = server;
     this.#token = row.token;
     this.#expires_at_ms = row.expires_at_ms;
     process.on('SIGTSTP', this.#suspend);
-  }
-
-  #inTransaction(step: () => boolean): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      this.#writer.submit({
-        execute: () => {
-          const result = step();
-          return { promises: false, answer: () => resolve(result) };
-        },
-        fail: reject,
-      });
-    });
   }
 
   /** Inside a transaction that is about to commit. */
