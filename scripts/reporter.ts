@@ -1,4 +1,5 @@
 // One line per test file while all is well, everything about what is not, and node's own summary at the end.
+import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
@@ -26,6 +27,12 @@ function describe(failure: Failure): string {
   return `\n${titleOf(failure)}${text}\n`;
 }
 
+/** For whoever started us, who may want to see them a second time. */
+function noteFailed(file: string): void {
+  const list = process.env.COX_TEST_FAILED;
+  if (list !== undefined) appendFileSync(list, `${file}\n`);
+}
+
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const output = new Map<string, string>();
   const failures: string[] = [];
@@ -41,6 +48,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (event.type === 'test:summary' && event.data.file !== undefined) {
       const { file, success, counts, duration_ms } = event.data;
       const line = `${relative('.', file)}: ${counts.passed} of ${counts.tests} in ${(duration_ms / 1000).toFixed(1)} s`;
+      if (!success) noteFailed(relative('.', file));
       yield success ? `✔ ${line}\n` : `✖ ${line}\n${output.get(file) ?? ''}`;
       output.delete(file);
     }

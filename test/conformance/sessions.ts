@@ -6,8 +6,8 @@ import { until } from '../support/until.ts';
 import { agent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
-/** Every call is a sign of life, and half a second of silence is death. */
-const quick = { touch_ms: 0, idle_ms: 60_000, stale_ms: 500 };
+/** Every call is a sign of life, and a second of silence is death. */
+const quick = { touch_ms: 0, idle_ms: 60_000, stale_ms: 1000 };
 const STALE = { stale_threshold_minutes: quick.stale_ms / 60_000 };
 
 const agentsOf = (answer: JsonObject) => (answer.agents as JsonObject[]).map(({ agent_id }) => agent_id);
@@ -27,7 +27,7 @@ export function sessionCases(scene: Scene): void {
       return performance.now() >= end_ms;
     });
   };
-  const silence = (...living: ReturnType<typeof as>[]) => silenceFor(700, ...living);
+  const silence = (...living: ReturnType<typeof as>[]) => silenceFor(quick.stale_ms + 200, ...living);
 
   test(`[SESS-1] [SESS-2] ${engine}: who registers is found by what it can do`, async () => {
     const ada = as('ada');
