@@ -34,6 +34,7 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   store_damaged: 'store',
   store_moved: 'store',
   store_unsupported: 'store',
+  store_unusable: 'store',
   disk_full: 'store',
   upgrade_required: 'store',
   internal_error: 'fault',

@@ -182,6 +182,7 @@ const catalogue = {
     'The store was moved, replaced or deleted. Restart this process to use what is there now.',
   ],
   store_unsupported: ['error', 'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL.'],
+  store_unusable: ['error', 'Do what the message says, then call again; nothing was changed.'],
   store_decides_at_once: [
     'error',
     'Nothing has to be serialised: each call is decided at once. For an inbox, name its folder: --store files:.ai-workspace.',

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { EntityKey, EntityRecord, EventBody } from './entity.ts';
+import type { Unplaced } from './log.ts';
 
 /** Records of one kind with `from <= key < before`, ordered by (key, born, id). */
 export interface Range {
@@ -33,6 +34,8 @@ export type Verdict<A extends JsonObject> =
       readonly answer: A;
       /** The earliest expiry that must still lie ahead when this is committed: past it, decide again. */
       readonly not_after_ms?: number | undefined;
+      /** The row of another store's log that this repeats: it is written as it stands, at its own time. */
+      readonly copied?: Unplaced | undefined;
     }
   | { readonly verdict: 'refuse'; readonly refusal: Refusal }
   | { readonly verdict: 'need'; readonly needs: Needs };

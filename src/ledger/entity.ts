@@ -35,6 +35,8 @@ export interface EntityType<S = JsonObject> {
   index(state: S, id: string): IndexKeys;
   /** Changes seldom and is read often: a store may go by what it saw last, as a commit proves it anyway. */
   readonly steady?: boolean;
+  /** One record that nearly every commit goes by: a store may keep several witnesses of its version, so that callers with nothing else in common don't meet at it. */
+  readonly everyones?: boolean;
 }
 
 export type Entities = ReadonlyMap<string, EntityType>;

@@ -47,6 +47,8 @@ export interface LogEntry {
   readonly result: JsonObject;
   readonly duration_ms: number;
   readonly events: readonly EventBody[];
+  /** What the records it created bear as their birth, in a store that numbers its rows only afterwards. */
+  readonly born?: number | undefined;
 }
 
 export type Unplaced = Omit<LogEntry, 'position'>;

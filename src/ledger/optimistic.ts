@@ -94,11 +94,12 @@ async function attemptOnce<A extends JsonObject>(
     const { seen } = await engine.load(request, {}, loaded, true);
     return seen === undefined ? { status: 'refused', refusal: verdict.refusal } : recall<A>(request, seen);
   }
-  const at_ms = time();
+  const { copied } = verdict;
+  const at_ms = copied?.at_ms ?? time();
   const proposal = propose(context.entities, loaded, verdict.events, at_ms, verdict.not_after_ms);
   const tooLarge = overLimits(proposal);
   if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
-  const row = logRow(request, verdict.answer, verdict.events, at_ms, context.clock.elapsed_ms());
+  const row = copied ?? logRow(request, verdict.answer, verdict.events, at_ms, context.clock.elapsed_ms());
   const result = await engine.commit(request, proposal, row);
   if (result.status === 'conflict') return 'again';
   if (result.status === 'seen') return recall<A>(request, result.seen);

@@ -19,6 +19,8 @@ export interface RecordWrite extends EntityKey {
   readonly born: number | undefined;
   readonly state: JsonObject;
   readonly keys: IndexKeys;
+  /** Where it was found before; nothing for a new one. */
+  readonly keys_before: IndexKeys;
   /** How its links change, so that a store writes only those and nothing for the many records without any. */
   readonly links_added: readonly string[];
   readonly links_removed: readonly string[];
@@ -134,7 +136,8 @@ export function propose(
   const writes = [...written.values()].map(({ record, key, state }) => {
     const type = entityType(entities, key.kind);
     const keys = type.index(state, key.id);
-    const before = record === undefined ? [] : (type.index(record.state, key.id).links ?? []);
+    const keys_before = record === undefined ? {} : type.index(record.state, key.id);
+    const before = keys_before.links ?? [];
     const after = keys.links ?? [];
     return {
       ...key,
@@ -143,6 +146,7 @@ export function propose(
       born: record?.born,
       state,
       keys,
+      keys_before,
       links_added: after.filter((link) => !before.includes(link)),
       links_removed: before.filter((link) => !after.includes(link)),
     };

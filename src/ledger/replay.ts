@@ -21,7 +21,7 @@ export function apply(entities: Entities, state: State, entry: LogEntry): void {
       kind: event.kind,
       id: event.id,
       version: nextVersion(before.get(text), entry.at_ms),
-      born: current?.born ?? entry.position,
+      born: current?.born ?? entry.born ?? entry.position,
       state: folded,
     });
   }

@@ -12,6 +12,7 @@ export type Outcome<A extends JsonObject> =
   | {
       readonly status: 'committed';
       readonly answer: A;
+      /** 0: the store puts its log in order only afterwards, so nobody knows it yet. */
       readonly position: number;
       /** True when this operation id was committed before: the answer is the first one. */
       readonly repeated: boolean;

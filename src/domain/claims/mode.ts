@@ -33,6 +33,7 @@ export const claimModeKey: EntityKey = { kind: 'claim_mode', id: 'all' };
 export const claimModeEntity: EntityType<ClaimMode> = {
   kind: claimModeKey.kind,
   steady: true,
+  everyones: true,
   evolve(state = MANY, { type, data }) {
     switch (type) {
       case 'claim_mode_changed': {

@@ -19,6 +19,7 @@ export const foldersKey: EntityKey = { kind: LOCK_FOLDERS, id: 'all' };
 export const lockFoldersEntity: EntityType<FoldersState> = {
   kind: LOCK_FOLDERS,
   steady: true,
+  everyones: true,
   evolve(state, event) {
     const folder = event.data.folder as string;
     const rest = (state?.folders ?? []).filter((each) => each !== folder);

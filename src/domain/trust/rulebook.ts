@@ -71,6 +71,7 @@ export function trustLowered(agent_id: string, to: TrustLevel, reason: string): 
 export const rulebookEntity: EntityType<RulebookState> = {
   kind: RULEBOOK,
   steady: true,
+  everyones: true,
   evolve,
   index: () => ({}),
 };

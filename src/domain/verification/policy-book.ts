@@ -17,6 +17,7 @@ export const policyBookKey: EntityKey = { kind: 'verification_policy', id: 'all'
 export const policyBookEntity: EntityType<PolicyBook> = {
   kind: policyBookKey.kind,
   steady: true,
+  everyones: true,
   evolve(state, event) {
     const policies = { ...state?.policies };
     switch (event.type) {

@@ -71,10 +71,11 @@ export class Fold {
       const { kind, id, version, born, state } = record;
       const type = this.#entities.get(kind);
       const keys = type?.index(state, id) ?? {};
-      const before = stored === undefined ? [] : (type?.index(stored.state, id).links ?? []);
+      const keys_before = stored === undefined ? {} : (type?.index(stored.state, id) ?? {});
+      const before = keys_before.links ?? [];
       const after = keys.links ?? [];
       const write = {
-        ...{ kind, id, version, born, state, keys },
+        ...{ kind, id, version, born, state, keys, keys_before },
         expected: stored?.version ?? 0,
         links_added: after.filter((link) => !before.includes(link)),
         links_removed: before.filter((link) => !after.includes(link)),

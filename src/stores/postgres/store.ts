@@ -9,6 +9,7 @@ import {
 } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import { Recent } from '../recent.ts';
 import { Database, ignore, parseUrl, STEP_MS_MAX } from './database.ts';
 import { Lane, type Waiting } from './lane.ts';
 import {
@@ -22,7 +23,6 @@ import {
 } from './load-group.ts';
 import { migrate } from './migrate.ts';
 import { Notes } from './notes.ts';
-import { Recent } from './recent.ts';
 import { PostgresTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import {

@@ -42,11 +42,12 @@ export function decideInside<A extends JsonObject>(
     const { not_after_ms } = verdict;
     if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
 
-    const proposal = propose(entities, loaded, verdict.events, now_ms, not_after_ms);
+    const { copied } = verdict;
+    const proposal = propose(entities, loaded, verdict.events, copied?.at_ms ?? now_ms, not_after_ms);
     const tooLarge = overLimits(proposal);
     if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
     const position = writer.nextPosition();
-    const row = logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
+    const row = copied ?? logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
     statements.append(position, row, named ? request.input_digest : null);
     for (const write of proposal.writes) writer.known.write(request.project, write, position);
     return { status: 'committed', answer: verdict.answer, position, repeated: false };

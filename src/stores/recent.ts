@@ -1,4 +1,4 @@
-import { type EntityKey, type EntityRecord, keyText } from '../../ledger/entity.ts';
+import { type EntityKey, type EntityRecord, keyText } from '../ledger/entity.ts';
 
 const KEPT_MAX = 5000;
 
