@@ -3,13 +3,14 @@ import { DEFAULT_TRUST } from './domain/trust/builtin.ts';
 import type { Demand, DoorName } from './domain/trust/demand.ts';
 import { permit, type Question } from './domain/trust/permit.ts';
 import type { Standing, TrustLevel } from './domain/trust/profile.ts';
+import { rulebookKey } from './domain/trust/rulebook.ts';
 import { isLimited } from './domain/trust/usage.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { Refusal } from './kernel/refusal.ts';
 import type { Decision } from './ledger/decision.ts';
 import type { Actor } from './ledger/log.ts';
 import type { AnyOperation, Authority } from './operation.ts';
-import type { Rules } from './rules.ts';
+import type { Rules, RulesAge } from './rules.ts';
 
 /** A person's own command on this machine, which says nothing about an agent. It may look at everything. */
 const LOCAL_COMMAND = 'cli';
@@ -31,8 +32,8 @@ export class Governor {
     this.#default_trust = trust === DEFAULT_TRUST ? undefined : trust;
   }
 
-  standing(fresh = true): Promise<Standing> {
-    return this.#rules.standing(this.#actor, this.#door, fresh);
+  standing(age: RulesAge = 'now'): Promise<Standing> {
+    return this.#rules.standing(this.#actor, this.#door, age);
   }
 
   demand({ name, group, permission, trust, winds_down }: AnyOperation): Demand {
@@ -49,15 +50,15 @@ export class Governor {
   }
 
   /**
-   * Before anything is done. What it permits may be a second out of date, and a commit proves it again; nobody is refused by what is.
-   * Answers the standing it went by.
+   * Before anything is done. What it permits may be a second out of date, or more where the operation's own commit proves it;
+   * nobody is refused by what is. Answers the standing it went by.
    */
   async check(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
-    const standing = await this.standing(false);
+    const standing = await this.standing(operation.proven === true ? 'known' : 'recent');
     const isLook = !operation.mutates && this.#authority === 'operator';
     if (isLook && this.#actor.agent_type === LOCAL_COMMAND) return standing;
     if (permit(standing, demand, this.#rules.engine) === undefined) return standing;
-    const now = await this.standing(true);
+    const now = await this.standing('now');
     return permit(now, demand, this.#rules.engine) ?? now;
   }
 
@@ -67,11 +68,18 @@ export class Governor {
   }
 
   govern<A extends JsonObject>(decision: Decision<A>, demand: Demand): Decision<A> {
-    return governedBy(decision, demand, this.#rules.engine);
+    const governed = governedBy(decision, demand, this.#rules.engine);
+    return {
+      ...governed,
+      decide: (loaded, now_ms) => {
+        this.#rules.saw(loaded.get(rulebookKey));
+        return governed.decide(loaded, now_ms);
+      },
+    };
   }
 
   /** A store's own quick way counts nothing: whoever has a limit goes the long one. */
   async goesTheLongWay(demand: Demand): Promise<boolean> {
-    return isLimited(await this.standing(false), demand);
+    return isLimited(await this.standing('recent'), demand);
   }
 }

@@ -4,12 +4,16 @@ import { nativeEngine, type PolicyEngine } from './domain/trust/permit.ts';
 import type { Standing, TrustLevel } from './domain/trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from './domain/trust/rulebook.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { EntityRecord } from './ledger/entity.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
 import type { StepRules } from './operation.ts';
 
 /** Nothing is permitted by rules that are older than this; commits prove that theirs are current. */
 const RECENT_MS = 1000;
+
+/** `known`: whatever was seen last, for who proves it in a commit. */
+export type RulesAge = 'now' | 'recent' | 'known';
 
 export interface RulesOptions {
   readonly engine?: PolicyEngine | undefined;
@@ -24,7 +28,7 @@ export class Rules {
   readonly #project: string;
   readonly #clock: Clock;
   #read_ms = Number.NEGATIVE_INFINITY;
-  #state: RulebookState | undefined;
+  #record: EntityRecord<RulebookState> | undefined;
 
   constructor(store: Store, project: string, clock: Clock, options: RulesOptions = {}) {
     this.#store = store;
@@ -34,14 +38,20 @@ export class Rules {
     this.#default_trust = options.default_trust ?? DEFAULT_TRUST;
   }
 
-  /** Undefined: nobody has changed what ships. `fresh`: as it is now. */
-  async rulebook(fresh = false): Promise<RulebookState | undefined> {
+  /** Undefined: nobody has changed what ships. */
+  async rulebook(age: RulesAge = 'recent'): Promise<RulebookState | undefined> {
     const asked_ms = this.#clock.elapsed_ms();
-    if (!fresh && asked_ms - this.#read_ms < RECENT_MS) return this.#state;
+    const enough_ms = age === 'now' ? 0 : age === 'recent' ? RECENT_MS : Number.MAX_VALUE;
+    if (asked_ms - this.#read_ms < enough_ms) return this.#record?.state;
     const { loaded } = await this.#store.find(this.#project, { keys: [rulebookKey] });
-    this.#state = loaded.get<RulebookState>(rulebookKey)?.state;
+    this.#record = loaded.get<RulebookState>(rulebookKey);
     this.#read_ms = asked_ms;
-    return this.#state;
+    return this.#record?.state;
+  }
+
+  /** A decision was made by these. They may be no newer than those that are known. */
+  saw(record: EntityRecord<RulebookState> | undefined): void {
+    if ((record?.version ?? 0) > (this.#record?.version ?? 0)) this.#record = record;
   }
 
   /** Somebody in this process has just changed them. */
@@ -49,8 +59,8 @@ export class Rules {
     this.#read_ms = Number.NEGATIVE_INFINITY;
   }
 
-  async standing(actor: Actor, door: DoorName | undefined, fresh = false): Promise<Standing> {
-    return standingOf(await this.rulebook(fresh), actor, this.defaultTrust(door));
+  async standing(actor: Actor, door: DoorName | undefined, age?: RulesAge): Promise<Standing> {
+    return standingOf(await this.rulebook(age), actor, this.defaultTrust(door));
   }
 
   /**
@@ -68,8 +78,8 @@ export function stepRules(rules: Rules | undefined, actor: Actor, door: DoorName
   return {
     engine: rules?.engine ?? nativeEngine,
     door,
-    rulebook: async () => await rules?.rulebook(true),
-    standing: async () => (await rules?.standing(actor, door, true)) ?? standingOf(undefined, actor),
+    rulebook: async () => await rules?.rulebook('now'),
+    standing: async () => (await rules?.standing(actor, door, 'now')) ?? standingOf(undefined, actor),
   };
 }
 

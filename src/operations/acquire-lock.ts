@@ -29,6 +29,7 @@ export const acquireLock = {
     'Lock files, folders or globs before you change them, all or none. Calling again extends your lock. If it is blocked, someone else is on it: wait_seconds waits in line.',
   route: { method: 'POST', path: '/locks/acquire' },
   mutates: true,
+  proven: true,
   repeatable: true,
   standard: true,
   positional: ['file_path'],

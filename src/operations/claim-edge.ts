@@ -21,6 +21,7 @@ export const claimEdge = {
     'Claim a feature on an edge before you work on it: one agent has it at a time. If another has, you are told what to take instead.',
   route: { method: 'POST', path: '/claims/claim' },
   mutates: true,
+  proven: true,
   standard: false,
   positional: ['feature', 'edge'],
   waits: 'wait_seconds',

@@ -62,6 +62,7 @@ export const heartbeatClaim = {
   summary: 'Still at it: keeps your claim from being taken for stale. With iteration, that one is done.',
   route: { method: 'POST', path: '/claims/heartbeat' },
   mutates: true,
+  proven: true,
   standard: false,
   positional: ['feature', 'edge'],
   examples: [
@@ -85,6 +86,7 @@ export const releaseEdge = {
   summary: 'Give up an edge you have claimed, unfinished; another agent can take it.',
   route: { method: 'POST', path: '/claims/release' },
   mutates: true,
+  proven: true,
   standard: false,
   winds_down: true,
   positional: ['feature', 'edge'],
@@ -113,6 +115,7 @@ export const convergeEdge = {
     'The edge is done: all evaluators pass. Frees the claim; what your role may not converge waits for a person.',
   route: { method: 'POST', path: '/claims/converge' },
   mutates: true,
+  proven: true,
   standard: false,
   winds_down: true,
   positional: ['feature', 'edge'],

@@ -22,6 +22,7 @@ export const completeWork = {
   summary: 'End a task you claimed, as done or failed. Tasks that waited for it become ready.',
   route: { method: 'POST', path: '/work/complete' },
   mutates: true,
+  proven: true,
   repeatable: true,
   standard: true,
   winds_down: true,

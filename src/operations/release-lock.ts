@@ -16,6 +16,7 @@ export const releaseLock = {
   summary: 'Release locks you hold, as soon as your change is done.',
   route: { method: 'POST', path: '/locks/release' },
   mutates: true,
+  proven: true,
   repeatable: true,
   standard: true,
   winds_down: true,

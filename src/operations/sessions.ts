@@ -66,6 +66,7 @@ export const heartbeat = {
   summary: 'Still there, during long work; any other call says so as well.',
   route: { method: 'POST', path: '/sessions/heartbeat' },
   mutates: true,
+  proven: true,
   standard: true,
   signs: 'here',
   winds_down: true,

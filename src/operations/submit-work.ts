@@ -29,6 +29,7 @@ export const submitWork = {
   summary: 'Put a task into the queue, optionally after others (depends_on).',
   route: { method: 'POST', path: '/work/submit' },
   mutates: true,
+  proven: true,
   standard: true,
   positional: ['task_type', 'task_description'],
   examples: [
