@@ -23,13 +23,18 @@ interface ReadRoles {
  */
 export class FleetReader implements Fleet {
   readonly folder: string;
+  readonly assets: string | undefined;
   readonly plan: () => Promise<FleetPlan>;
   readonly #top: string;
   readonly #roles: () => Promise<ReadRoles | undefined>;
+  readonly #ttl_ms: number | undefined;
 
-  constructor(workspace: Workspace, clock: Clock, env: NodeJS.ProcessEnv = process.env) {
+  /** `ttl_ms`: the hard end of a claim where the file names none. */
+  constructor(workspace: Workspace, clock: Clock, env: NodeJS.ProcessEnv = process.env, ttl_ms?: number) {
+    this.#ttl_ms = ttl_ms;
     this.#top = workspace.main ?? workspace.root;
     this.folder = resolve(this.#top, env.COX_WORKSPACE || '.ai-workspace');
+    this.assets = env.COX_ASSETS || undefined;
     const places = [this.folder, join(this.folder, 'config'), join(this.folder, 'context'), this.#top];
     const paths = places.map((place) => join(place, ROLES));
     const files = new KeptFiles((path, text) => this.#parseRoles(path, text));
@@ -39,11 +44,15 @@ export class FleetReader implements Fleet {
 
   async rules(): Promise<ClaimRules | Refusal> {
     const read = await this.#roles();
-    if (read === undefined) return DEFAULT_RULES;
+    if (read === undefined) return this.#withEnd(DEFAULT_RULES);
     const { file, parsed } = read;
-    if (parsed.ok) return parsed.rules;
+    if (parsed.ok) return this.#withEnd(parsed.rules);
     const errors = parsed.problems.map((problem) => ({ ...problem }));
     return refuse('roles_invalid', firstProblem(file, parsed.problems), { file, errors });
+  }
+
+  #withEnd(rules: ClaimRules): ClaimRules {
+    return this.#ttl_ms === undefined ? rules : { ttl_ms: this.#ttl_ms, ...rules };
   }
 
   async #parseRoles(path: string, text: FileText): Promise<ReadRoles> {

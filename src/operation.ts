@@ -40,6 +40,8 @@ export interface StepRules {
 export interface Fleet {
   /** Absolute; it need not exist. */
   readonly folder: string;
+  /** `COX_ASSETS`: the bucket in which agents draft and the assets are; else the rules say, or they are on this disk. */
+  readonly assets?: string | undefined;
   /** `agent_roles.yml`, or what goes without one; a refusal when the file has mistakes in it. */
   rules(): Promise<ClaimRules | Refusal>;
   plan(): Promise<FleetPlan>;
@@ -143,6 +145,8 @@ export interface Operation<I extends object = object> {
   readonly aliases?: readonly Route[];
   /** False: changes nothing, safe to repeat, no operation id. */
   readonly mutates: boolean;
+  /** All it changes is in one commit of its own (`run`), which proves the rules it went by: what lets it try may be old. */
+  readonly proven?: boolean | undefined;
   /** Ends or takes away what others may count on: a client may want to ask its person first. */
   readonly destructive?: true;
   /** Asked for again with the same input it changes nothing more, so a client may simply try again. */

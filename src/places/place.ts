@@ -40,7 +40,12 @@ export type Published = 'published' | 'conflict' | 'lost';
 
 /** Why a place cannot do what was asked of it, in words for whoever asked. */
 export class PlaceProblem extends Error {
-  override readonly name = 'PlaceProblem';
+  override readonly name: string = 'PlaceProblem';
+}
+
+/** The place as a whole, not one file in it: no bucket, no rights, no way there. */
+export class PlaceUnusable extends PlaceProblem {
+  override readonly name = 'PlaceUnusable';
 }
 
 /**

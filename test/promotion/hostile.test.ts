@@ -7,12 +7,13 @@ import { DEFAULT_RULES } from '../../src/domain/claims/rules.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { agentFolder } from '../../src/places/agent-folder.ts';
+import { everywhere, type PlaceKind } from './ground.ts';
 import { EDGE, FEATURE, PASSED, Yard } from './support.ts';
 
 const asked = { feature: FEATURE, edge: EDGE, evaluators: PASSED };
 
-async function stage() {
-  const yard = await Yard.open();
+async function stage(kind: PlaceKind = 'folder') {
+  const yard = await Yard.on(kind);
   await yard.claim('alice');
   return { yard, alice: yard.agent('alice') };
 }
@@ -20,30 +21,33 @@ async function stage() {
 const unusable = (answer: JsonObject) =>
   (answer.problems as JsonObject[] | undefined)?.map(({ path }) => path);
 
-test('[CLAIM-8] no draft leads to git’s files, to the fleet’s own or to Coxswain’s, whatever it is called', async () => {
-  const { yard, alice } = await stage();
-  await using _ = yard;
-  mkdirSync(join(yard.root, '.git'));
-  for (const path of [
-    '.git/hooks/pre-commit',
-    'sub/.GIT/config',
-    '.ai-workspace/events/events.jsonl',
-    '.ai-workspace/agents/bob/drafts/a.ts',
-    '.ai-workspace/agent_roles.yml',
-    '.ai-workspace/features/AUTH-1.yml',
-    '.coxswain/cox.db',
-    'back\\slash.ts',
-    'line\nbreak.ts',
-  ]) {
-    yard.draft('alice', path, 'hostile');
-    const refused = await alice('promote_draft', asked);
-    assert.deepEqual([refused.error, unusable(refused)], ['draft_unusable', [path]], path);
-    const status = await alice('draft_status');
-    assert.equal((status.drafts as JsonObject[])[0]?.status, 'unusable');
-    assert.equal((await alice('discard_drafts')).success, true);
-  }
-  assert.deepEqual(readdirSync(join(yard.root, '.git')), []);
-});
+everywhere(
+  '[CLAIM-8] no draft leads to git’s files, to the fleet’s own or to Coxswain’s, whatever it is called',
+  async (kind) => {
+    const { yard, alice } = await stage(kind);
+    await using _ = yard;
+    mkdirSync(join(yard.root, '.git'));
+    for (const path of [
+      '.git/hooks/pre-commit',
+      'sub/.GIT/config',
+      '.ai-workspace/events/events.jsonl',
+      '.ai-workspace/agents/bob/drafts/a.ts',
+      '.ai-workspace/agent_roles.yml',
+      '.ai-workspace/features/AUTH-1.yml',
+      '.coxswain/cox.db',
+      'back\\slash.ts',
+      'line\nbreak.ts',
+    ]) {
+      yard.draft('alice', path, 'hostile');
+      const refused = await alice('promote_draft', asked);
+      assert.deepEqual([refused.error, unusable(refused)], ['draft_unusable', [path]], path);
+      const status = await alice('draft_status');
+      assert.equal((status.drafts as JsonObject[])[0]?.status, 'unusable');
+      assert.equal((await alice('discard_drafts')).success, true);
+    }
+    assert.deepEqual(readdirSync(join(yard.root, '.git')), []);
+  },
+);
 
 test('[CLAIM-8] assets may be kept in the fleet’s folder, but nothing of the coordination is one', async () => {
   const { yard, alice } = await stage();
@@ -99,8 +103,8 @@ test('[CLAIM-8] symlinks are refused: as a draft, on the way to one, and on the 
   }
 });
 
-test('[CLAIM-8] two spellings of one name are one file, and a folder is none', async () => {
-  const { yard, alice } = await stage();
+everywhere('[CLAIM-8] two spellings of one name are one file', async (kind) => {
+  const { yard, alice } = await stage(kind);
   await using _ = yard;
   yard.draft('alice', 'caf\u00e9.md', 'one');
   yard.draft('alice', 'cafe\u0301.md', 'two');
@@ -108,6 +112,11 @@ test('[CLAIM-8] two spellings of one name are one file, and a folder is none', a
   await alice('discard_drafts', { paths: ['caf\u00e9.md'] });
   yard.draft('alice', 'cafe\u0301.md', 'two');
   assert.deepEqual((await alice('promote_draft', asked)).files, ['caf\u00e9.md']);
+});
+
+test('[CLAIM-8] a folder is no asset', async () => {
+  const { yard, alice } = await stage();
+  await using _ = yard;
   yard.write('lib/a.ts', 'x');
   yard.draft('alice', 'lib', 'a file where a folder is');
   assert.equal((await alice('promote_draft', asked)).error, 'draft_unusable');
@@ -130,16 +139,19 @@ test('[CLAIM-8] a name that is no UTF-8 is said to be one, where the disk has su
   assert.deepEqual([refused.error, unusable(refused)], ['draft_unusable', ['b\u{FFFD}']]);
 });
 
-test('[CLAIM-8] more or larger drafts than one promotion takes are refused before anything happens', async () => {
-  const { yard, alice } = await stage();
-  await using _ = yard;
-  for (let index = 0; index <= limits.promotion_files_max; index += 1)
-    yard.draft('alice', `f/${index}.ts`, 'x');
-  assert.equal((await alice('promote_draft', asked)).error, 'too_large');
-  assert.equal(yard.read('f/0.ts'), undefined);
-  yard.draft('alice', 'big.bin', 'x'.repeat(limits.draft_bytes_max + 1));
-  assert.deepEqual(unusable(await alice('promote_draft', { ...asked, paths: ['big.bin'] })), ['big.bin']);
-});
+everywhere(
+  '[CLAIM-8] more or larger drafts than one promotion takes are refused before anything happens',
+  async (kind) => {
+    const { yard, alice } = await stage(kind);
+    await using _ = yard;
+    for (let index = 0; index <= limits.promotion_files_max; index += 1)
+      yard.draft('alice', `f/${index}.ts`, 'x');
+    assert.equal((await alice('promote_draft', asked)).error, 'too_large');
+    assert.equal(yard.read('f/0.ts'), undefined);
+    yard.draft('alice', 'big.bin', 'x'.repeat(limits.draft_bytes_max + 1));
+    assert.deepEqual(unusable(await alice('promote_draft', { ...asked, paths: ['big.bin'] })), ['big.bin']);
+  },
+);
 
 test('[CLAIM-8] every agent has a folder of its own, however it is called', async () => {
   const odd = [
@@ -162,8 +174,11 @@ test('[CLAIM-8] every agent has a folder of its own, however it is called', asyn
     assert.ok(folder.length <= 120 && folder !== '..' && !folder.endsWith('.'), folder);
   }
   assert.equal(agentFolder('claude-code.1'), 'claude-code.1', 'a plain id is its own name');
-  const { yard } = await stage();
+});
+
+everywhere('[CLAIM-8] an agent whose name looks like a path is shown its own folder', async (kind) => {
+  const { yard } = await stage(kind);
   await using _ = yard;
   const status = await yard.agent('../bob')('draft_status');
-  assert.equal(status.folder, '.ai-workspace/agents/%2E.%2Fbob/drafts');
+  assert.equal(status.folder, yard.ground.shown('%2E.%2Fbob', 'drafts'));
 });

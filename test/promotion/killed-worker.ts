@@ -1,9 +1,11 @@
-// Promotes alice's drafts and is killed before its n-th change of the disk; without an n it says how many there are.
+// Promotes alice's drafts and is killed before its n-th change of the disk; without an n it says how many there are. Drafts and
+// assets are in the bucket that is named third, if one is.
 import { watchDisk } from './faults.ts';
 import { EDGE, FEATURE, PASSED, Yard } from './support.ts';
 
-const [root, last] = process.argv.slice(2);
+const [root, last, assets] = process.argv.slice(2);
 const yard = await Yard.open(root);
+Object.assign(yard.ground, { assets });
 let count = 0;
 watchDisk(async (_step, cut) => {
   count += 1;

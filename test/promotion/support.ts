@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Connection } from '../../src/coordinator.ts';
 import { claimEvent, claimKey } from '../../src/domain/claims/claim.ts';
 import { type ClaimRules, DEFAULT_RULES } from '../../src/domain/claims/rules.ts';
@@ -18,6 +18,7 @@ import type { Store } from '../../src/ledger/store.ts';
 import type { Authority } from '../../src/operation.ts';
 import { operationsByName } from '../../src/operations/index.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { BucketGround, FolderGround, type Ground, type PlaceKind } from './ground.ts';
 
 export const FEATURE = 'AUTH-1';
 export const EDGE = 'design→code';
@@ -25,9 +26,10 @@ export const PASSED = [{ name: 'unit', passed: true }];
 
 export type Call = (operation: string, input?: JsonObject) => Promise<JsonObject>;
 
-/** A repository with a fleet's folder in it. */
+/** A repository with a fleet's folder in it; drafts and assets are there, or in a bucket. */
 export class Yard {
   readonly root: string;
+  ground: Ground;
   rules: ClaimRules = DEFAULT_RULES;
   features: Feature[] = [];
   store!: Store;
@@ -40,6 +42,7 @@ export class Yard {
   constructor(root?: string) {
     this.#temporary = root === undefined;
     this.root = root ?? mkdtempSync(join(tmpdir(), 'cox-yard-'));
+    this.ground = new FolderGround(this.root);
     mkdirSync(this.fleet, { recursive: true });
   }
 
@@ -58,6 +61,12 @@ export class Yard {
     return yard;
   }
 
+  static async on(kind: PlaceKind): Promise<Yard> {
+    const yard = await Yard.open();
+    if (kind === 's3') yard.ground = await BucketGround.open();
+    return yard;
+  }
+
   agent(agent_id: string, authority: Authority = 'operator'): Call {
     const context = {
       store: this.store,
@@ -67,6 +76,7 @@ export class Yard {
       project: 'default',
       fleet: {
         folder: this.fleet,
+        assets: this.ground.assets,
         rules: async () => this.rules,
         plan: async () => ({ features: this.features, modules: {}, problems: [] }),
       },
@@ -117,20 +127,20 @@ export class Yard {
   }
 
   write(path: string, text: string): void {
-    mkdirSync(dirname(join(this.root, path)), { recursive: true });
-    writeFileSync(join(this.root, path), text);
+    this.ground.write(path, text);
   }
 
   draft(agent_id: string, path: string, text: string): void {
-    this.write(join('.ai-workspace', 'agents', agent_id, 'drafts', path), text);
+    this.ground.draft(agent_id, path, text);
   }
 
   read(path: string): string | undefined {
-    return existsSync(join(this.root, path)) ? readFileSync(join(this.root, path), 'utf8') : undefined;
+    return this.ground.read(path);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.store.close();
+    await this.ground.close();
     if (this.#temporary) rmSync(this.root, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Step } from '../../operation.ts';
-import { type Contents, type Draft, type Drafts, PlaceProblem } from '../../places/place.ts';
+import { type Contents, type Draft, type Drafts, PlaceProblem, PlaceUnusable } from '../../places/place.ts';
 import { targetOf, type Where } from './where.ts';
 
 /** A draft with where it goes and what is there now. */
@@ -39,9 +39,11 @@ export async function selectDrafts(
   const problems: { path: string; problem: string }[] = [];
   for (const draft of named) {
     const found = await lookAt(step, where, agent_id, draft);
+    if (found === undefined) continue;
     if (typeof found === 'string') problems.push({ path: draft.path, problem: found });
-    else if (found !== undefined && found.draft_hash === found.old_hash) unchanged.push(draft.path);
-    else if (found !== undefined) drafted.push(found);
+    else if ('success' in found) return found;
+    else if (found.draft_hash === found.old_hash) unchanged.push(draft.path);
+    else drafted.push(found);
   }
   const twice = drafted.filter(({ key }, index) => drafted.findIndex((each) => each.key === key) < index);
   for (const { draft } of twice) problems.push({ path: draft, problem: 'Another draft is the same file.' });
@@ -52,8 +54,13 @@ export async function listDrafts({ place }: Where, agent_id: string): Promise<Dr
   try {
     return await place.drafts(agent_id);
   } catch (error) {
-    return refuse('draft_unusable', `The drafts of ${agent_id} can’t be read: ${problemText(error)}`);
+    return unreadable(agent_id, error);
   }
+}
+
+function unreadable(agent_id: string, error: unknown): Refusal {
+  const code = error instanceof PlaceUnusable ? 'store_unusable' : 'draft_unusable';
+  return refuse(code, `The drafts of ${agent_id} can’t be read: ${problemText(error)}`);
 }
 
 /** Those that are meant: by their names, or by a folder they are in. */
@@ -80,7 +87,7 @@ async function lookAt(
   where: Where,
   agent_id: string,
   draft: Draft,
-): Promise<Drafted | string | undefined> {
+): Promise<Drafted | Refusal | string | undefined> {
   if (draft.problem !== undefined) return draft.problem;
   const target = targetOf(step, where, draft.path);
   if (typeof target === 'string') return target;
@@ -92,7 +99,7 @@ async function lookAt(
     const old_hash = before === undefined ? null : sha256(before);
     return { ...target, draft: draft.path, contents, before, draft_hash: sha256(contents.bytes), old_hash };
   } catch (error) {
-    return problemText(error);
+    return error instanceof PlaceUnusable ? unreadable(agent_id, error) : problemText(error);
   }
 }
 
@@ -107,8 +114,12 @@ export function problemText(error: unknown): string {
 
 /** Nothing of it was done. */
 export function unwritable(what: string, error: unknown): Refusal {
-  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
-  return refuse(isFull ? 'disk_full' : 'state_unavailable', `${what}: ${problemText(error)}`);
+  return refuse(unwritableCode(error), `${what}: ${problemText(error)}`);
+}
+
+function unwritableCode(error: unknown): 'store_unusable' | 'disk_full' | 'state_unavailable' {
+  if (error instanceof PlaceUnusable) return 'store_unusable';
+  return (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'disk_full' : 'state_unavailable';
 }
 
 export function shownProblems({ problems }: Selection): JsonObject[] {

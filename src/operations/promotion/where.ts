@@ -2,10 +2,12 @@ import { relative, sep } from 'node:path';
 import type { ClaimRules } from '../../domain/claims/rules.ts';
 import { contains } from '../../kernel/path.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { isS3 } from '../../kernel/s3-address.ts';
 import { foldCase } from '../../kernel/workspace.ts';
 import type { Step } from '../../operation.ts';
 import { FolderPlace } from '../../places/folder.ts';
 import type { AssetPlace } from '../../places/place.ts';
+import { bucketOf } from './bucket.ts';
 
 /** Where drafts and assets of this fleet are. */
 export interface Where {
@@ -16,7 +18,7 @@ export interface Where {
 }
 
 export interface Target {
-  /** From the top of the repository. */
+  /** From the top of the repository; in a bucket, below `assets/`. */
   readonly path: string;
   readonly key: string;
   /** Relative to the assets. */
@@ -26,25 +28,30 @@ export interface Target {
 export async function whereOf(step: Step): Promise<Where | Refusal> {
   const rules = await step.fleet.rules();
   if ('success' in rules) return rules;
-  const { folder } = step.fleet;
-  const { drafts_path_template, scratch_path_template, assets_path } = rules.isolation;
+  const { assets_path } = rules.isolation;
+  if (!isBelow(assets_path)) return unusable(rules, 'assets_path', 'a folder of the repository');
+  const place = await placeOf(step, rules);
+  if ('success' in place) return place;
+  const names = assets_path.split('/').filter((name) => name !== '' && name !== '.');
+  return { place, rules, assets: names.map((name) => `${name}/`).join('') };
+}
+
+function unusable({ file = 'agent_roles.yml' }: ClaimRules, field: string, expected: string): Refusal {
+  return refuse('config_unusable', `${file}: ${field} has to be ${expected}.`, { field });
+}
+
+async function placeOf(step: Step, rules: ClaimRules): Promise<AssetPlace | Refusal> {
+  const { folder, assets } = step.fleet;
+  const bucket = bucketOf(rules, assets);
+  if (bucket !== undefined)
+    // Only who drafts in a bucket pays for the SDK.
+    return 'success' in bucket ? bucket : (await import('../../places/s3/open.ts')).s3Place(bucket);
   if (folder === '') return refuse('no_drafts', 'There is no workspace folder here to draft in.');
-  const unusable = (field: string, expected: string) =>
-    refuse('config_unusable', `${rules.file ?? 'agent_roles.yml'}: ${field} has to be ${expected}.`, {
-      field,
-    });
+  const { drafts_path_template, scratch_path_template } = rules.isolation;
   for (const [field, template] of Object.entries({ drafts_path_template, scratch_path_template }))
     if (!isBelow(template) || !template.includes('{agent_id}'))
-      return unusable(field, 'a path below the workspace folder with {agent_id} in it');
-  if (!isBelow(assets_path)) return unusable('assets_path', 'a folder of the repository');
-  const names = assets_path.split('/').filter((name) => name !== '' && name !== '.');
-  const place = new FolderPlace({
-    fleet: folder,
-    root: step.root,
-    drafts_path_template,
-    scratch_path_template,
-  });
-  return { place, rules, assets: names.map((name) => `${name}/`).join('') };
+      return unusable(rules, field, 'a path below the workspace folder with {agent_id} in it');
+  return new FolderPlace({ fleet: folder, root: step.root, drafts_path_template, scratch_path_template });
 }
 
 function isBelow(path: string): boolean {
@@ -87,8 +94,9 @@ function isFleetsOwn(step: Step, assets: string, key: string): boolean {
   return typeof fleet === 'string' && !assetsAreInIt;
 }
 
-/** As an agent would type it from the top of the repository. */
+/** As an agent would type it from the top of the repository; a bucket's address as it is. */
 export function shownFolder(step: Step, folder: string): string {
+  if (isS3(folder)) return folder;
   const from = relative(step.root, folder).split(sep).join('/');
   return from === '' || from.startsWith('..') ? folder : from;
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
+import { isS3, parseS3Template, S3_TEMPLATE } from '../../kernel/s3-address.ts';
 import { readDuration } from '../profiles/duration.ts';
 
 const DURATION_S_MAX = 30 * 86_400;
+const FOLDER_CHARS_MAX = 200;
 
 const text = z.string().min(1).max(2000);
 const word = z.string().min(1).max(limits.agent_role_chars_max);
@@ -22,9 +24,23 @@ const seconds = z
   .transform(Number);
 
 /** A folder of its own for each agent, and no way out of the folder it is in. */
-const folder = text.max(200).refine(isInside, 'a relative path without .. in it').transform(withoutSlash);
+const folder = text
+  .max(FOLDER_CHARS_MAX)
+  .refine(isInside, 'a relative path without .. in it')
+  .transform(withoutSlash);
 
-const agentFolder = folder.refine((path) => path.includes('{agent_id}'), 'a path with {agent_id} in it');
+/** An agent's own, on a disk or in a bucket. */
+const agentPlace = text
+  .refine(isAgentPlace, {
+    error: ({ input }) =>
+      isS3(String(input)) ? S3_TEMPLATE : 'a relative path with {agent_id} and without .. in it',
+  })
+  .transform(withoutSlash);
+
+function isAgentPlace(path: string): boolean {
+  if (isS3(path)) return parseS3Template(path) !== undefined;
+  return path.length <= FOLDER_CHARS_MAX && isInside(path) && path.includes('{agent_id}');
+}
 
 function isInside(path: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them has a place in a path.
@@ -77,8 +93,8 @@ export function rolesSchema(strict: boolean) {
       .partial()
       .optional(),
     work_isolation: object({
-      drafts_path_template: agentFolder,
-      scratch_path_template: agentFolder,
+      drafts_path_template: agentPlace,
+      scratch_path_template: agentPlace,
       ephemeral: z.boolean(),
       promotion_requires: words,
       assets_path: folder,
