@@ -45,6 +45,7 @@ const PARTS: Record<string, Part> = {
   search: { entry: 'ledger/trail/search.ts' },
   team: { entry: 'policy/team-file.ts' },
   postgres: { entry: 'stores/postgres/store.ts' },
+  dynamodb: { entry: 'stores/dynamodb/store.ts' },
   files: { entry: 'stores/files/store.ts' },
   lines: { entry: 'foreign-lines.ts' },
 };
@@ -211,7 +212,7 @@ async function bundle({ entry, always = [] }: Part, banner: string, footer: stri
     banner: { js: banner },
     footer: { js: footer },
     // Only who has such a store or a team needs them; they stay where they are installed.
-    external: ['pg', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
+    external: ['pg', '@aws-sdk/client-dynamodb', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
     plugins: [parts, lazyBuiltins, shaken(always), moduleUrls],
     logLevel: 'warning',
   });

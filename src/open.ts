@@ -6,6 +6,7 @@ import { noFleet } from './fleet.ts';
 import { FleetReader } from './fleet-reader.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
+import { limits } from './kernel/limits.ts';
 import { reservedProblem } from './kernel/names.ts';
 import { findWorkspace, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
@@ -71,8 +72,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const sits = options.sits === true && env.COX_SEAT !== 'off';
   const { brief, lasting } = options;
   // No hook asks for it.
-  const fleet =
-    brief === true ? noFleet : new FleetReader(workspace, clock, await fleetSettings(env, store_url));
+  const fleet = brief === true ? noFleet : await fleetAt({ workspace, clock, env, store_url });
   const store = await openStore(store_url, {
     ...{ entities, clock, random, ids, project, sits, brief, lasting },
     ...(await othersWords(store_url, fleet, { sits, brief })),
@@ -144,6 +144,18 @@ async function othersWords(
     commands: sits || hasInbox ? (await import('./domain/commands.ts')).commands : undefined,
     proposals: hasInbox ? (await import('./claim-proposals.ts')).claimProposals(fleet) : undefined,
   };
+}
+
+async function fleetAt({ workspace, clock, env, store_url }: FleetPlace): Promise<Fleet> {
+  const ttl_ms = store_url.startsWith('dynamodb:') ? limits.claim_ttl_ms_default : undefined;
+  return new FleetReader(workspace, clock, await fleetSettings(env, store_url), ttl_ms);
+}
+
+interface FleetPlace {
+  readonly workspace: Workspace;
+  readonly clock: Clock;
+  readonly env: NodeJS.ProcessEnv;
+  readonly store_url: string;
 }
 
 /** A log in a fleet's folder says which folder that is. */

@@ -93,6 +93,8 @@ export const limits = {
   edge_chars_max: 100,
   agent_role_chars_max: 64,
   claims_listed_max: 1000,
+  /** On a store without a disk or a process of ours, nobody else ends what a dead agent holds. */
+  claim_ttl_ms_default: 3600 * 1000,
   /** Claims that one round looks at for silence. */
   claims_per_round: 30,
   evaluators_max: 50,
@@ -105,6 +107,8 @@ export const limits = {
   drafts_listed_max: 200,
   draft_bytes_max: 5_000_000,
   draft_depth_max: 32,
+  /** An object that a draft may replace: it is fetched to be compared, and a bucket holds ones of any size. */
+  asset_bytes_max: 50_000_000,
   /** Each one takes a lock's record, and all of them one commit. */
   promotion_files_max: 30,
   promotions_under_way_max: 20,

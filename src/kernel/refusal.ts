@@ -181,11 +181,18 @@ const catalogue = {
     'error',
     'The store was moved, replaced or deleted. Restart this process to use what is there now.',
   ],
-  store_unsupported: ['error', 'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL.'],
+  store_unsupported: [
+    'error',
+    'Put the store on a local disk (--store sqlite:PATH) or use PostgreSQL or DynamoDB.',
+  ],
   store_unusable: ['error', 'Do what the message says, then call again; nothing was changed.'],
   store_decides_at_once: [
     'error',
     'Nothing has to be serialised: each call is decided at once. For an inbox, name its folder: --store files:.ai-workspace.',
+  ],
+  histories_diverged: [
+    'error',
+    'Go on with one of the two stores and do there again what only the other one has; or copy into an empty store.',
   ],
   disk_full: ['error', 'Free some disk space; nothing was written.'],
   upgrade_required: ['error', 'A newer Coxswain has upgraded this store; update this one.'],

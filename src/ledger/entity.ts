@@ -35,6 +35,10 @@ export interface EntityType<S = JsonObject> {
   index(state: S, id: string): IndexKeys;
   /** Changes seldom and is read often: a store may go by what it saw last, as a commit proves it anyway. */
   readonly steady?: boolean;
+  /** From then on it stands for nothing any more, and a store may sweep it away. */
+  over_ms?(state: S): number | undefined;
+  /** What people look for in it, in stores into which others look too. */
+  shown?(state: S): JsonObject;
   /** One record that nearly every commit goes by: a store may keep several witnesses of its version, so that callers with nothing else in common don't meet at it. */
   readonly everyones?: boolean;
 }

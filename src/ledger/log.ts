@@ -49,6 +49,8 @@ export interface LogEntry {
   readonly events: readonly EventBody[];
   /** What the records it created bear as their birth, in a store that numbers its rows only afterwards. */
   readonly born?: number | undefined;
+  /** Records that it made anew although the log knows older ones: the store had swept those away. */
+  readonly anew?: readonly string[] | undefined;
 }
 
 export type Unplaced = Omit<LogEntry, 'position'>;

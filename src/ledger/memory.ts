@@ -97,7 +97,9 @@ export class MemoryStore implements Store, OptimisticEngine {
     // Only when all of them fit: a commit is whole or it is not.
     for (const each of stored) records.set(keyText(each.record), each);
     this.#append(row);
-    const kept = { input_digest: request.input_digest, answer: row.result, position, at_ms: row.at_ms };
+    // Not the row's time, which of a copy may be long ago.
+    const at_ms = this.#context.clock.now_ms();
+    const kept = { input_digest: request.input_digest, answer: row.result, position, at_ms };
     this.#operations.set(operationKey(request), kept);
     return { status: 'committed', position };
   }

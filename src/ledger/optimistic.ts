@@ -96,9 +96,16 @@ async function attemptOnce<A extends JsonObject>(
   }
   const { copied } = verdict;
   const at_ms = copied?.at_ms ?? time();
-  const proposal = propose(context.entities, loaded, verdict.events, at_ms, verdict.not_after_ms);
+  const proposal = propose(
+    context.entities,
+    loaded,
+    verdict.events,
+    at_ms,
+    verdict.not_after_ms,
+    copied?.anew,
+  );
   const tooLarge = overLimits(proposal);
-  if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
+  if (tooLarge !== undefined) return unsure ? 'again' : { status: 'refused', refusal: tooLarge };
   const row = copied ?? logRow(request, verdict.answer, verdict.events, at_ms, context.clock.elapsed_ms());
   const result = await engine.commit(request, proposal, row);
   if (result.status === 'conflict') return 'again';

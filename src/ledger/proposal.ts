@@ -18,6 +18,7 @@ export interface RecordWrite extends EntityKey {
   readonly expected: number;
   readonly born: number | undefined;
   readonly state: JsonObject;
+  readonly state_before: JsonObject | undefined;
   readonly keys: IndexKeys;
   /** Where it was found before; nothing for a new one. */
   readonly keys_before: IndexKeys;
@@ -122,6 +123,8 @@ export function propose(
   events: readonly EventBody[],
   at_ms: number,
   not_after_ms: number | undefined,
+  /** To be begun anew, whatever is there: a copied row says so. */
+  anew: readonly string[] = [],
 ): Proposal {
   const written = new Map<string, { record: EntityRecord | undefined; key: EntityKey; state: JsonObject }>();
   for (const event of events) {
@@ -130,7 +133,8 @@ export function propose(
     // What was never loaded is created: the store makes sure that it does not exist.
     const record =
       before === undefined ? (loaded.has(event) ? loaded.get<JsonObject>(event) : undefined) : before.record;
-    const state = entityType(entities, event.kind).evolve(before?.state ?? record?.state, event, at_ms);
+    const known = anew.includes(text) ? undefined : record?.state;
+    const state = entityType(entities, event.kind).evolve(before?.state ?? known, event, at_ms);
     written.set(text, { record, key: { kind: event.kind, id: event.id }, state });
   }
   const writes = [...written.values()].map(({ record, key, state }) => {
@@ -143,8 +147,9 @@ export function propose(
       ...key,
       version: nextVersion(record, at_ms),
       expected: record?.version ?? 0,
-      born: record?.born,
+      born: anew.includes(keyText(key)) ? undefined : record?.born,
       state,
+      state_before: record?.state,
       keys,
       keys_before,
       links_added: after.filter((link) => !before.includes(link)),

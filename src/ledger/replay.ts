@@ -12,6 +12,7 @@ export type State = Map<string, EntityRecord>;
 /** The fold of one row. Everything the product knows is this, applied from the first row on. */
 export function apply(entities: Entities, state: State, entry: LogEntry): void {
   const before = new Map<string, EntityRecord | undefined>();
+  for (const key of entry.anew ?? []) state.delete(key);
   for (const event of entry.events) {
     const text = keyText(event);
     const current = state.get(text);
@@ -95,18 +96,20 @@ export async function compareWithLive(
       if (page.entries.length === 0) return touched;
     }
   };
+  const { now_ms } = await store.find(project, {});
+  const isSame = (key: string, found: State) =>
+    sameRecord(found.get(key), state.get(key)) ||
+    (!found.has(key) && isOver(entities, state.get(key), now_ms));
   const live = await liveRecords(store, entities, project);
   await catchUp();
-  let suspects = [...new Set([...live.keys(), ...state.keys()])].filter(
-    (key) => !sameRecord(live.get(key), state.get(key)),
-  );
+  let suspects = [...new Set([...live.keys(), ...state.keys()])].filter((key) => !isSame(key, live));
   const differences: Difference[] = [];
   for (let round = 0; suspects.length > 0 && round < 50; round += 1) {
     const again = await liveByKey(store, project, suspects);
     const touched = await catchUp();
     const unsure: string[] = [];
     for (const key of suspects) {
-      if (sameRecord(again.get(key), state.get(key))) continue;
+      if (isSame(key, again)) continue;
       if (touched.has(key)) unsure.push(key);
       else differences.push({ key, replayed: plain(state.get(key)), live: plain(again.get(key)) });
     }
@@ -146,6 +149,13 @@ async function liveRecords(store: Store, entities: Entities, project: string): P
     }
   }
   return live;
+}
+
+/** A store may have swept it away. */
+function isOver(entities: Entities, record: EntityRecord | undefined, now_ms: number): boolean {
+  if (record === undefined) return false;
+  const over_ms = entityType(entities, record.kind).over_ms?.(record.state);
+  return over_ms !== undefined && over_ms <= now_ms;
 }
 
 function sameRecord(a: EntityRecord | undefined, b: EntityRecord | undefined): boolean {

@@ -40,6 +40,8 @@ export interface Store {
   readonly trail: Trail;
   /** For people who look: which engine, and what is special about it now. */
   describe(): Promise<JsonObject>;
+  /** What is asked for before an earlier call was answered is still committed behind it. */
+  readonly inOrder?: boolean;
   /** Audit rows given up under pressure since this store was opened. */
   readonly dropped: number;
   close(): Promise<void>;

@@ -28,12 +28,17 @@ export function chooseStore(named: string | undefined, env: NodeJS.ProcessEnv): 
       if (dsn === undefined)
         throw unusable('POSTGRES_DSN', `DB_BACKEND=${backend} says PostgreSQL but not where: ${TO_SET}.`);
       return { url: checked(dsn) };
+    case 'dynamodb':
+      throw unusable(
+        'COX_STORE',
+        'DB_BACKEND=dynamodb says DynamoDB but not which table: set COX_STORE, such as to dynamodb://coxswain?region=eu-central-1.',
+      );
     case '':
       return dsn === undefined ? { url: undefined, notice: supabaseNotice(env) } : { url: checked(dsn) };
     default:
       throw unusable(
         'DB_BACKEND',
-        `DB_BACKEND=${JSON.stringify(backend.slice(0, 40))}: expected postgres, supabase or sqlite.`,
+        `DB_BACKEND=${JSON.stringify(backend.slice(0, 40))}: expected postgres, supabase, dynamodb or sqlite.`,
       );
   }
 }

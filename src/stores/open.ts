@@ -21,8 +21,12 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     const { openPostgres } = await import('./postgres/store.ts');
     return await openPostgres(url, context);
   }
+  if (url.startsWith('dynamodb:')) {
+    const { openDynamoDb } = await import('./dynamodb/store.ts');
+    return await openDynamoDb(url, context);
+  }
   throw new StoreFailure(
     'store_unsupported',
-    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, files:DIR, postgres://… or memory:.`,
+    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, files:DIR, postgres://…, dynamodb://TABLE or memory:.`,
   );
 }

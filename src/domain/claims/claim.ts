@@ -1,3 +1,4 @@
+import { isoTime } from '../../kernel/clock.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
@@ -204,6 +205,16 @@ function freed({
 export const claimEntity: EntityType<ClaimState> = {
   kind: CLAIM,
   evolve,
+  over_ms(state) {
+    const lease = heldLease(state);
+    return lease === undefined || lease.expires_at_ms >= NEVER_MS ? undefined : lease.expires_at_ms;
+  },
+  shown({ lease, agent_role, started_at_ms, last_active_ms }) {
+    const last_active = isoTime(last_active_ms);
+    if (lease === undefined) return { last_active };
+    const claimed_at = isoTime(started_at_ms ?? last_active_ms);
+    return { agent_id: lease.agent_id, agent_role, claimed_at, last_active };
+  },
   index(state) {
     const { lease } = state;
     if (lease !== undefined) {

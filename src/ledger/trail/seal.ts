@@ -55,8 +55,8 @@ const KIND_AT = 8;
 const DIGEST_AT = KIND_AT + 1;
 const LEAF_BYTES = DIGEST_AT + SHA256_BYTES;
 
-/** The row's bytes are the same on every store, so a log that was copied is verified by the same seals. */
-export function digestOf({ position: _, ...content }: LogEntry): string {
+/** What a row says is the same on every store, so a log that was copied is verified by the same seals. */
+export function digestOf({ position: _, born: _born, anew: _anew, ...content }: LogEntry): string {
   return sha256(canonical(content));
 }
 

@@ -75,7 +75,7 @@ export class Fold {
       const before = keys_before.links ?? [];
       const after = keys.links ?? [];
       const write = {
-        ...{ kind, id, version, born, state, keys, keys_before },
+        ...{ kind, id, version, born, state, state_before: stored?.state, keys, keys_before },
         expected: stored?.version ?? 0,
         links_added: after.filter((link) => !before.includes(link)),
         links_removed: before.filter((link) => !after.includes(link)),

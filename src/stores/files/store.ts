@@ -60,6 +60,7 @@ async function prepareTables({ database, writer }: OpenedFile, home: string): Pr
 }
 
 class FilesStore implements Store, Serialiser {
+  readonly inOrder = true;
   readonly #inner: Store;
   readonly #file: OpenedFile;
   readonly #journal: FilesJournal;

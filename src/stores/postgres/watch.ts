@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { Watchers } from '../watchers.ts';
 import { type Database, ignore, STEP_MS_MAX } from './database.ts';
 
 const CHANNEL = 'coxswain';
@@ -10,26 +11,26 @@ const LAST_POSITION = {
   text: "SELECT coalesce(pg_sequence_last_value('coxswain.log_position'), 0)::float8 AS r",
 };
 
-interface Watcher {
-  readonly project: string;
-  /** The log may have grown since it last looked. */
-  stale: boolean;
-  wake: () => void;
-}
-
 /**
  * Tells watchers that the log may have grown: in this process at once, in others by NOTIFY, sent outside the commits and
  * at most every 50 ms. A hint may be lost, so a watching process also looks once a second, however many watch in it.
  */
 export class Watch {
   readonly #database: Database;
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers = new Watchers({
+    begin: () => this.#start(),
+    end: () => this.#stop(),
+    // The process stays for somebody who waits, not for a watcher that nobody asks any more.
+    waits: (someone) => {
+      if (someone) this.#pollTimer?.ref();
+      else this.#pollTimer?.unref();
+    },
+  });
   readonly #grown = new Set<string>();
   #hintTimer: NodeJS.Timeout | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #listener: pg.Client | undefined;
   #listening = false;
-  #waiting = 0;
   #position = -1;
   #moved = false;
   #closed = false;
@@ -41,7 +42,7 @@ export class Watch {
   grown(projects: Iterable<string>): void {
     for (const project of projects) {
       this.#grown.add(project);
-      this.#wake(project);
+      this.#watchers.wake(project);
     }
     if (!this.#closed) this.#hintTimer ??= setTimeout(() => void this.sendHint(), HINT_AFTER_MS).unref();
   }
@@ -56,56 +57,15 @@ export class Watch {
     await this.#database.call(HINT, () => [projects], deadline_ms, false).catch(ignore);
   }
 
-  async *watch(project: string, signal: AbortSignal): AsyncIterable<void> {
-    if (signal.aborted || this.#closed) return;
+  watch(project: string, signal: AbortSignal): AsyncIterable<void> {
     // Whoever comes when the listening has begun may have missed something between its last read and now.
-    const watcher: Watcher = { project, stale: this.#listening, wake: ignore };
-    const leave = () => {
-      this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) this.#stop();
-      watcher.wake();
-    };
-    signal.addEventListener('abort', leave);
-    this.#watchers.add(watcher);
-    this.#start();
-    try {
-      for (;;) {
-        if (!watcher.stale) await this.#news(watcher);
-        if (signal.aborted || this.#closed) return;
-        watcher.stale = false;
-        yield;
-        if (signal.aborted || this.#closed) return;
-      }
-    } finally {
-      signal.removeEventListener('abort', leave);
-      leave();
-    }
+    return this.#watchers.watch(project, signal, () => this.#listening);
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#hintTimer);
-    this.#stop();
-    for (const watcher of this.#watchers) watcher.wake();
-  }
-
-  /** The process stays for somebody who waits, not for a watcher that nobody asks any more. */
-  async #news(watcher: Watcher): Promise<void> {
-    this.#waiting += 1;
-    this.#pollTimer?.ref();
-    await new Promise<void>((resolve) => {
-      watcher.wake = resolve;
-    });
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#pollTimer?.unref();
-  }
-
-  #wake(project: string | undefined): void {
-    for (const watcher of this.#watchers) {
-      if (project !== undefined && watcher.project !== project) continue;
-      watcher.stale = true;
-      watcher.wake();
-    }
+    this.#watchers.close();
   }
 
   #start(): void {
@@ -131,7 +91,7 @@ export class Watch {
       .catch(() => this.#position);
     const moved = position !== this.#position && this.#position >= 0;
     // A position is given out before its commit: who reads at once may come too early, so they are woken once more.
-    if (moved || this.#moved) this.#wake(undefined);
+    if (moved || this.#moved) this.#watchers.wake();
     this.#moved = moved;
     this.#position = position;
   }
@@ -150,7 +110,7 @@ export class Watch {
     };
     client.on('end', gone);
     client.on('error', gone);
-    client.on('notification', ({ payload }) => this.#wake(payload));
+    client.on('notification', ({ payload }) => this.#watchers.wake(payload));
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
@@ -159,7 +119,7 @@ export class Watch {
       (client as pg.Client & { unref(): void }).unref();
       this.#listening = true;
       // What came before the LISTEN was heard by nobody.
-      this.#wake(undefined);
+      this.#watchers.wake();
     } catch {
       gone();
       client.end().catch(ignore);

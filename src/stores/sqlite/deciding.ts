@@ -43,12 +43,23 @@ export function decideInside<A extends JsonObject>(
     if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
 
     const { copied } = verdict;
-    const proposal = propose(entities, loaded, verdict.events, copied?.at_ms ?? now_ms, not_after_ms);
+    // A copy bears its own time, which may be long ago, and so is looked for however old it is.
+    const twin = named && copied !== undefined ? statements.seen(request, 0) : undefined;
+    if (twin !== undefined) return recall<A>(request, twin);
+    const proposal = propose(
+      entities,
+      loaded,
+      verdict.events,
+      copied?.at_ms ?? now_ms,
+      not_after_ms,
+      copied?.anew,
+    );
     const tooLarge = overLimits(proposal);
     if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
     const position = writer.nextPosition();
     const row = copied ?? logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
-    statements.append(position, row, named ? request.input_digest : null);
+    const found_as = named ? request.operation_id : row.operation_id;
+    statements.append(position, row, named ? request.input_digest : null, found_as);
     for (const write of proposal.writes) writer.known.write(request.project, write, position);
     return { status: 'committed', answer: verdict.answer, position, repeated: false };
   }

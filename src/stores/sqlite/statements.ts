@@ -46,8 +46,12 @@ export interface LogRow {
   checksum: number;
 }
 
-/** `at`: its events stand in a journal, there. */
-type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & { events?: readonly EventBody[]; at?: Place };
+/** `at`: its events stand in a journal, there. `operation_id`: its own, of a copy that is found under another one. */
+type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
+  events?: readonly EventBody[];
+  at?: Place;
+  operation_id?: string;
+};
 
 /** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
 class Prepared {
@@ -182,8 +186,9 @@ export class Statements {
   }
 
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
-  append(position: number, row: Unplaced, input_digest: string | null): void {
-    const { project, at_ms, agent_id, operation, operation_id, ...rest } = row;
+  append(position: number, row: Unplaced, input_digest: string | null, found_as = row.operation_id): void {
+    const { project, at_ms, agent_id, operation, operation_id, ...others } = row;
+    const rest = found_as === operation_id ? others : { ...others, operation_id };
     const journal = row.events.length > 0 ? this.journal : undefined;
     const at = journal?.append(position, row, input_digest);
     this.insertRow({
@@ -192,7 +197,7 @@ export class Statements {
       at_ms,
       agent_id,
       operation,
-      operation_id,
+      operation_id: found_as,
       input_digest,
       body: JSON.stringify((at === undefined ? rest : { ...rest, events: undefined, at }) satisfies LogBody),
     });

@@ -83,6 +83,7 @@ const READ_PAGE = 1000;
 const RECOVERY_MS_MAX = 2000;
 
 class SqliteStore implements Store {
+  readonly inOrder = true;
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
   /** Of those who watch, if anybody does. */

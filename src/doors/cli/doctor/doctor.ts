@@ -31,6 +31,7 @@ export async function runDoctor(options: DoctorOptions, terminal: Terminal, resu
     if (options.json !== true) for (const finding of more) await terminal.out(lineOf(finding, view));
   };
   await tell([checkNode(), checkBundle(), await checkStore(chosen.place)]);
+  await tell(await checkDynamoDb(chosen.place.store, findings));
   const site = siteOf(workspace, 'project', terminal.env);
   await tell(await checkClients(site, worktreesOf(workspace, site).sites));
   await tell([checkGit(workspace)]);
@@ -48,6 +49,14 @@ export async function runDoctor(options: DoctorOptions, terminal: Terminal, resu
   await terminal.out(
     wrong === 0 ? 'All is well.\n' : `${wrong} thing${wrong === 1 ? '' : 's'} to put right.\n`,
   );
+}
+
+/** Loaded only by those who have one; a store that does not open has been told of. */
+async function checkDynamoDb(store: string | undefined, findings: readonly Finding[]): Promise<Finding[]> {
+  const isOpen = findings.some(({ check, status }) => check === 'store' && status === 'ok');
+  if (!isOpen || store?.startsWith('dynamodb:') !== true) return [];
+  const { checkTable } = await import('./dynamodb.ts');
+  return [await checkTable(store)];
 }
 
 const CHECK_COLUMNS = 20;

@@ -1,0 +1,110 @@
+import { limits } from '../../kernel/limits.ts';
+import type { Needs, Range } from '../../ledger/decision.ts';
+import type { Entities, EntityKey, EntityRecord } from '../../ledger/entity.ts';
+import { entityType, type LoadedSet } from '../../ledger/proposal.ts';
+import { type Item, recordOf, textOf } from './item.ts';
+import { type IndexName, idOf, indexPlace, type Place, rangeEnds, recordPlace } from './layout.ts';
+import type { Stamps } from './stamps.ts';
+import type { TableClient } from './table-client.ts';
+
+/** Index entries looked at in one go: most of them lead to a record that is still where it was. */
+const ENTRIES_MIN = 25;
+
+/** Records by key and by range, all of them strongly consistent and by primary keys. */
+export class Loader {
+  readonly #table: TableClient;
+  readonly #entities: Entities;
+  readonly #stamps: Stamps;
+
+  constructor(table: TableClient, entities: Entities, stamps: Stamps) {
+    this.#table = table;
+    this.#entities = entities;
+    this.#stamps = stamps;
+  }
+
+  /** Answers what stands at the other place, if one was named: it costs no request of its own. */
+  async load(project: string, needs: Needs, into: LoadedSet, other?: Place): Promise<Item | undefined> {
+    const { keys = [], ranges = [] } = needs;
+    const [found] = await Promise.all([
+      this.#byKey(project, keys, into, other),
+      ...ranges.map(async (range) => into.putList(range, await this.#range(project, range))),
+    ]);
+    return found;
+  }
+
+  async #byKey(
+    project: string,
+    keys: readonly EntityKey[],
+    into: LoadedSet,
+    other: Place | undefined,
+  ): Promise<Item | undefined> {
+    const places = new Map(keys.map((key) => [recordPlace(project, key).SK, key]));
+    const wanted = [...places.keys()].map((SK) => ({ PK: project, SK }));
+    if (other !== undefined) wanted.push(other);
+    if (wanted.length === 0) return undefined;
+    const items = await this.#table.getAll(wanted);
+    for (const [SK, key] of places) into.put(key, this.record(key, items.get(SK)));
+    return other === undefined ? undefined : items.get(other.SK);
+  }
+
+  record(key: EntityKey, item: Item | undefined): EntityRecord | undefined {
+    if (item === undefined) return undefined;
+    const { record, stamp } = recordOf(key, item);
+    this.#stamps.saw(stamp);
+    return record;
+  }
+
+  async #range(project: string, range: Range): Promise<EntityRecord[]> {
+    const limit = Math.min(range.limit, limits.range_rows_max);
+    const { kind, by } = range;
+    if (by === 'id') return await this.#idRange(project, range, limit);
+    const found: EntityRecord[] = [];
+    const seen = new Set<string>();
+    const ends = rangeEnds(range);
+    for (let reached: string | undefined; found.length < limit; ) {
+      const wanted = Math.max(ENTRIES_MIN, limit - found.length);
+      const entries = await this.#table.query(project, ends, { limit: wanted, after: reached });
+      found.push(...(await this.#recordsOf(project, { kind, by }, entries, seen)));
+      reached = textOf(entries.at(-1), 'SK');
+      if (reached === undefined || entries.length < wanted) break;
+    }
+    return found.slice(0, limit);
+  }
+
+  async #idRange(project: string, range: Range, limit: number): Promise<EntityRecord[]> {
+    const ends = rangeEnds(range);
+    const items = await this.#table.query(project, ends, { limit });
+    return items.flatMap((item) => {
+      const SK = textOf(item, 'SK') ?? '';
+      if (SK === ends.last) return [];
+      return this.record({ kind: range.kind, id: idOf(range.kind, SK) }, item) ?? [];
+    });
+  }
+
+  /** An entry is only a hint: its record may have moved on since, or before, never have come, or have come anew. */
+  async #recordsOf(
+    project: string,
+    { kind, by }: { kind: string; by: IndexName },
+    entries: readonly Item[],
+    seen: Set<string>,
+  ): Promise<EntityRecord[]> {
+    const ids = entries.map((entry) => textOf(entry, 'id') ?? '');
+    const items = await this.#table.getAll([...new Set(ids)].map((id) => recordPlace(project, { kind, id })));
+    const type = entityType(this.#entities, kind);
+    return entries.flatMap((entry, at) => {
+      const id = ids[at] ?? '';
+      const record = this.record({ kind, id }, items.get(recordPlace(project, { kind, id }).SK));
+      if (record === undefined) return [];
+      const keys = type.index(record.state, id);
+      const current = by === 'link' ? (keys.links ?? []) : [keys[by]];
+      const SK = textOf(entry, 'SK');
+      const isCurrent = current.some(
+        (key) => key !== undefined && indexPlace(project, { ...record, by, key }).SK === SK,
+      );
+      // One that moved between two pages would be found twice; by its links it may be.
+      if (!isCurrent || seen.has(id)) return [];
+      if (by !== 'link') seen.add(id);
+      return record;
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { isoTime } from '../../kernel/clock.ts';
+import { crc32 } from '../../kernel/crc32.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
+import type { LogEntry, Unplaced } from '../../ledger/log.ts';
+import { type Item, keyOf, number, numberOf, text, textOf } from './item.ts';
+import { type Place, positionOf } from './layout.ts';
+
+/** An item holds 400 KB; keys and the readable attributes come on top of the row. */
+const ROW_BYTES_MAX = 390_000;
+
+/** A row of the log, with what people look for in it as attributes of their own. */
+export function rowItem(place: Place, row: Unplaced): Item {
+  const json = JSON.stringify(row);
+  if (json.length * 3 > ROW_BYTES_MAX && Buffer.byteLength(json) > ROW_BYTES_MAX)
+    throw new StoreFailure('too_large', 'The row of this commit would need more than one item of DynamoDB.');
+  return {
+    ...keyOf(place),
+    ...shown(row),
+    row: text(json),
+    sum: number(crc32(json)),
+  };
+}
+
+function shown({ at_ms, operation, agent_id, events }: Unplaced): Item {
+  const [event] = events;
+  const { feature, edge } = (event?.data ?? {}) as { feature?: unknown; edge?: unknown };
+  return {
+    timestamp: text(isoTime(at_ms)),
+    operation: text(operation),
+    ...(agent_id === '' ? {} : { agent_id: text(agent_id) }),
+    ...(event === undefined ? {} : { event_type: text(event.type) }),
+    ...(typeof feature === 'string' && feature !== '' ? { feature_id: text(feature) } : {}),
+    ...(typeof edge === 'string' && edge !== '' ? { edge: text(edge) } : {}),
+  };
+}
+
+/** The same row at its place in the log. */
+export function placed(item: Item, place: Place): Item {
+  return { ...item, ...keyOf(place) };
+}
+
+export function entryOf(item: Item): LogEntry {
+  const row = JSON.parse(textOf(item, 'row') ?? '') as Unplaced;
+  return { position: positionOf(textOf(item, 'SK') ?? ''), ...row };
+}
+
+export function isIntact(item: Item): boolean {
+  return numberOf(item, 'sum') === crc32(textOf(item, 'row') ?? '');
+}

@@ -1,0 +1,209 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import { type EntityRecord, keyText } from '../../ledger/entity.ts';
+import type { Request, Unplaced } from '../../ledger/log.ts';
+import { type CommitResult, type OptimisticEngine, runOptimistically } from '../../ledger/optimistic.ts';
+import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import { Recent } from '../recent.ts';
+import { Planner } from './actions.ts';
+import { parseAddress } from './address.ts';
+import { Committer, seenIn } from './committer.ts';
+import { checkEpoch } from './epoch.ts';
+import { operationPlace } from './layout.ts';
+import { Loader } from './loader.ts';
+import { Log } from './log.ts';
+import { Notes } from './notes.ts';
+import { Stamps } from './stamps.ts';
+import { TableClient } from './table-client.ts';
+import { DynamoTrail } from './trail.ts';
+import { Watch } from './watch.ts';
+
+const TAKES_MAX = 3;
+const CLOSE_MS_MAX = 1000;
+
+export async function openDynamoDb(url: string, context: StoreContext): Promise<Store> {
+  const table = new TableClient(parseAddress(url), context);
+  try {
+    // Also the first sight of the store's time, without which nothing can be decided.
+    await checkEpoch(table, context.ids.uuid());
+  } catch (error) {
+    table.close();
+    throw error;
+  }
+  return new DynamoStore(table, context);
+}
+
+/** What the attempts of one call have learnt. */
+interface Attempts {
+  /** What was gone by, guessed or read. */
+  readonly used: Map<string, EntityRecord | undefined>;
+  /** A failed transaction has shown what these are: as good as a read. */
+  readonly proven: Map<string, EntityRecord | undefined>;
+  /** Records that others were changing when this call wanted to take them. */
+  readonly passed: Set<string>;
+  readonly takes?: boolean;
+}
+
+class DynamoStore implements Store, OptimisticEngine {
+  readonly trail: DynamoTrail;
+  readonly #table: TableClient;
+  readonly #context: StoreContext;
+  readonly #log: Log;
+  readonly #notes: Notes;
+  readonly #watch: Watch;
+  readonly #loader: Loader;
+  readonly #committer: Committer;
+  readonly #recent = new Recent();
+  readonly #attempts = new WeakMap<Request, Attempts>();
+  #closed = false;
+
+  constructor(table: TableClient, context: StoreContext) {
+    this.#table = table;
+    this.#context = context;
+    const stamps = new Stamps(table.time);
+    this.#log = new Log(table, context.ids);
+    this.#watch = new Watch(this.#log);
+    this.trail = new DynamoTrail(table, this.#log, context.ids);
+    this.#notes = new Notes(table, stamps, context.ids, (project) => this.#watch.grown(project));
+    this.#loader = new Loader(table, context.entities, stamps);
+    const planner = new Planner(table.address.table, context.entities);
+    this.#committer = new Committer({ table, planner, stamps, context });
+  }
+
+  get dropped(): number {
+    return this.#notes.dropped;
+  }
+
+  async run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+    this.#assertOpen();
+    this.#attempts.set(request, { used: new Map(), proven: new Map(), passed: new Set() });
+    return await runOptimistically(this, this.#context, request, decision);
+  }
+
+  /** Whoever finds its record being changed by another passes it by, instead of both wanting the next one again. */
+  async take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
+    this.#assertOpen();
+    for (let round = 1; ; round += 1) {
+      const attempts = { used: new Map(), proven: new Map(), passed: new Set<string>(), takes: true };
+      this.#attempts.set(request, attempts);
+      const outcome = await runOptimistically(this, this.#context, request, taking.decision);
+      // It may be free again by now: nobody is told that there is nothing because of what was passed by.
+      const passed = attempts.passed.size;
+      if (outcome.status === 'committed' || passed === 0 || round === TAKES_MAX) return outcome;
+    }
+  }
+
+  async find(project: string, needs: Needs) {
+    this.#assertOpen();
+    const loaded = new LoadedSet();
+    await this.#loader.load(project, needs, loaded);
+    return { loaded, now_ms: this.estimate_ms() };
+  }
+
+  estimate_ms(): number {
+    return this.#table.time.earliest_ms();
+  }
+
+  async load(request: Request, needs: Needs, into: LoadedSet, sure: boolean) {
+    const { project } = request;
+    const { keys = [], ranges = [] } = needs;
+    const attempts = this.#attempts.get(request);
+    const isProven = keys.every((key) => attempts?.proven.has(keyText(key)) === true);
+    if (ranges.length === 0 && keys.length > 0 && (!sure || isProven)) {
+      // What this process has never seen is not there, as far as a guess goes: the commit proves it or says what is.
+      for (const key of keys) {
+        const name = keyText(key);
+        const record = attempts?.proven.has(name)
+          ? attempts.proven.get(name)
+          : this.#recent.get(project, key);
+        attempts?.used.set(name, record);
+        into.put(key, record);
+      }
+      return { now_ms: this.estimate_ms(), seen: undefined, unsure: !isProven };
+    }
+    const operation = request.input_digest === '' ? undefined : operationPlace(request);
+    const loaded = new LoadedSet();
+    const item = await this.#loader.load(project, needs, loaded, operation);
+    const now_ms = this.estimate_ms();
+    for (const key of keys) {
+      const record = loaded.get<JsonObject>(key);
+      attempts?.used.set(keyText(key), record);
+      this.#recent.putSeen(project, key, record);
+      into.put(key, record);
+    }
+    for (const range of ranges)
+      into.putList(
+        range,
+        loaded.list<JsonObject>(range).filter((record) => attempts?.passed.has(keyText(record)) !== true),
+      );
+    return { now_ms, seen: seenIn(item, now_ms) };
+  }
+
+  async commit(request: Request, proposal: Proposal, row: Unplaced): Promise<CommitResult> {
+    const { project } = request;
+    const result = await this.#committer.commit(request, proposal, row);
+    const keys = [...proposal.writes, ...proposal.expects];
+    if (result.status === 'committed') {
+      for (const { kind, id, version, born, state } of proposal.writes)
+        this.#recent.put(project, { kind, id, version, born: born ?? result.stamp, state });
+      this.#watch.grown(project);
+      return { status: 'committed', position: 0 };
+    }
+    if (result.status === 'seen') {
+      this.#recent.forget(project, keys);
+      return result;
+    }
+    const attempts = this.#attempts.get(request);
+    for (const key of keys) {
+      const name = keyText(key);
+      const found = result.found.get(name);
+      if (found !== undefined) {
+        const record = this.#loader.record(key, found.item);
+        this.#recent.putSeen(project, key, record);
+        attempts?.used.set(name, record);
+        if (attempts?.takes === true) attempts.passed.add(name);
+      }
+      if (result.proven && attempts?.used.has(name)) attempts.proven.set(name, attempts.used.get(name));
+      else attempts?.proven.delete(name);
+    }
+    if (!result.proven) this.#recent.forget(project, result.unknown);
+    return { status: 'conflict' };
+  }
+
+  note(row: Unplaced): void {
+    if (!this.#closed) this.#notes.add(row);
+  }
+
+  async read(project: string, after: number, limit: number) {
+    this.#assertOpen();
+    return await this.#log.read(project, after, limit);
+  }
+
+  watch(project: string, signal: AbortSignal): AsyncIterable<void> {
+    return this.#watch.watch(project, signal);
+  }
+
+  async describe(): Promise<JsonObject> {
+    const { table, region, endpoint } = this.#table.address;
+    const { time } = this.#table;
+    const uncertain_ms = time.latest_ms() - time.earliest_ms();
+    return { engine: 'dynamodb', table, region, endpoint, time_known_to_ms: uncertain_ms };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    const limit = new AbortController();
+    const late = this.#context.clock.sleep(CLOSE_MS_MAX, limit.signal).catch(() => {});
+    await Promise.race([late, this.#notes.flush()]);
+    limit.abort();
+    this.#closed = true;
+    this.#watch.close();
+    this.#table.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StoreFailure('database_unavailable', 'This store has been closed.');
+  }
+}
