@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { isoTime, systemClock } from '../../kernel/clock.ts';
+import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { parseMoment } from '../../kernel/moment.ts';
@@ -16,6 +16,7 @@ import { type Verification, verify } from '../../ledger/trail/verify.ts';
 import { invalid } from '../answer.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
 import { type CommonOptions, cliIdentity, withStore } from './common.ts';
+import { progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface VerifyOptions extends CommonOptions {
@@ -33,18 +34,6 @@ export interface ArchiveOptions extends CommonOptions {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-const PROGRESS_EVERY_MS = 200;
-
-/** On one line that is written over, and only for somebody who looks. */
-function progress(terminal: Terminal, what: string): (rows: number) => void {
-  let said_ms = systemClock.elapsed_ms();
-  return (rows) => {
-    const now_ms = systemClock.elapsed_ms();
-    if (terminal.watched !== true || now_ms - said_ms < PROGRESS_EVERY_MS) return;
-    said_ms = now_ms;
-    void terminal.err(`\r${what}: ${rows.toLocaleString('en')} rows \r`).catch(() => {});
-  };
-}
 
 export async function sealLog(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {
   return await withStore(options, terminal, async ({ store, project, clock }) => {

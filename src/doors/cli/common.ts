@@ -34,7 +34,7 @@ const STORE_OPTIONS: readonly [string, string][] = [
   ['--json', 'Print exactly one JSON object.'],
   [
     '--store <url>',
-    'sqlite:PATH, postgres://… or memory: (default: COX_STORE, POSTGRES_DSN, else SQLite beside the repository)',
+    'sqlite:PATH, files:DIR, postgres://…, dynamodb://TABLE or memory: (default: COX_STORE, POSTGRES_DSN, else SQLite beside the repository)',
   ],
   ['--project <name>', 'The tenant inside the store (default: COX_PROJECT, else "default")'],
   ['--color', 'Colour, whoever reads it (default: in a terminal, unless NO_COLOR is set)'],

@@ -27,7 +27,7 @@ const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
   ['Look around:', ['status', 'watch', 'approve', 'deny', 'stats', 'log', 'diff', 'replay', 'demo']],
   ['Let agents in:', ['mcp', 'serve', 'serialise', 'run', 'proxy', 'hook']],
   ['Ask for something:', ['start', ...Object.keys(GROUP_SUMMARIES), 'verify']],
-  ['Set up:', ['init', 'doctor', 'git', 'completion']],
+  ['Set up:', ['init', 'doctor', 'git', 'sync', 'dynamodb', 'completion']],
 ];
 const OTHERS = 2;
 

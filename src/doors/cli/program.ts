@@ -21,6 +21,7 @@ import {
   type Result,
   withStore,
 } from './common.ts';
+import { declareDynamoDb } from './dynamodb-commands.ts';
 import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields } from './flags.ts';
 import { declareFleet } from './fleet-commands.ts';
@@ -35,6 +36,7 @@ import { declareSerialise } from './serialise-command.ts';
 import { addExamples, declareProxy, declareServices } from './services.ts';
 import { declareSetup } from './setup-commands.ts';
 import { untilStopped } from './signals.ts';
+import { declareSync } from './sync-command.ts';
 import type { Terminal } from './terminal.ts';
 import { declareTravel } from './travel-commands.ts';
 import { finish, finishLater } from './unfinished.ts';
@@ -44,12 +46,10 @@ const EPILOGUE = `
 Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
 
 Try:
-  cox demo
   cox lock acquire src/app.ts --reason "rename the router"
   cox help lock acquire
 
-Exit codes: 0 done, 1 refused, 2 usage or invalid input, 3 waiting for a person,
-            4 store unreachable.`;
+Exit codes: 0 done, 1 refused, 2 usage, 3 waiting for a person, 4 store unreachable`;
 
 export function buildProgram(terminal: Terminal, result: Result, output: OutputConfiguration): Command {
   const program = new Command('cox')
@@ -73,12 +73,14 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareProfiles(program, terminal, result);
   declareLooks(program, terminal, result);
   declareTravel(program, terminal, result);
+  declareSync(program, terminal, result);
   declareVerify(program, terminal, result);
   declareGit(program, terminal, result);
   declareRun(program, terminal, result);
   declareGuard(program, terminal, result);
   declareFleet(program, terminal, result);
   declareSetup(program, terminal, result);
+  declareDynamoDb(program, terminal, result);
   declareHook(program, result);
   arrange(program);
   return program;

@@ -1,0 +1,49 @@
+import { canonical, type JsonObject } from '../../kernel/json.ts';
+import { type EntityRecord, keyText } from '../entity.ts';
+import type { Copied, Copying } from './copy.ts';
+import type { Survey } from './survey.ts';
+
+const KEYS_AT_ONCE = 100;
+const ROUNDS_MAX = 20;
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * Where the target's records are not what the source's log folds to. What the target has gone on with by itself is its own;
+ * births are each store's own too.
+ */
+export async function differences(
+  { to, project, clock }: Copying,
+  { target, goneOn }: Survey,
+  { state, identities }: Copied,
+): Promise<JsonObject[]> {
+  let suspects = [...state.values()].filter((record) => !goneOn.has(keyText(record)));
+  for (let round = 0; ; round += 1) {
+    const different: JsonObject[] = [];
+    const left: EntityRecord[] = [];
+    for (let start = 0; start < suspects.length; start += KEYS_AT_ONCE) {
+      const records = suspects.slice(start, start + KEYS_AT_ONCE);
+      const { loaded } = await to.store.find(project, {
+        keys: records.map(({ kind, id }) => ({ kind, id })),
+      });
+      for (const record of records) {
+        const there = loaded.get(record);
+        if (isSame(record, there)) continue;
+        left.push(record);
+        const { kind, id, version } = record;
+        different.push({ kind, id, from_version: version, to_version: there?.version ?? 0 });
+      }
+    }
+    if (left.length === 0 || round === ROUNDS_MAX) return different;
+    // Somebody may have gone on with it since: its row tells, if not at once.
+    await clock.sleep(round === 0 ? 0 : LOOK_AGAIN_MS);
+    const touched = new Set<string>();
+    await target.catchUp(({ events }, identity) => {
+      if (!identities.has(identity)) for (const event of events) touched.add(keyText(event));
+    });
+    suspects = left.filter((record) => !touched.has(keyText(record)));
+  }
+}
+
+function isSame(record: EntityRecord, there: EntityRecord | undefined): boolean {
+  return record.version === there?.version && canonical(record.state) === canonical(there.state);
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Refusal, refuse, StoreFailure } from '../../kernel/refusal.ts';
+import { type Decision, refused } from '../decision.ts';
+import { type Entities, type EntityKey, keyText } from '../entity.ts';
+import type { LogEntry, Request } from '../log.ts';
+import { apply, type State } from '../replay.ts';
+import type { Store } from '../store.ts';
+import { hexOf, Identities, isOfTheStore, unplaced } from './identity.ts';
+import type { Source, Survey } from './survey.ts';
+
+/** Rows on their way at once, where a store keeps their order: one transaction and one sync of the disk for all. */
+const ROWS_AT_ONCE = 64;
+/** A row that was committed can be read a moment later, where a store puts its log in order behind the commits. */
+const READABLE_MS_MAX = 2000;
+const LOOK_AGAIN_MS = 50;
+
+/** A row, and the versions of what it changes as they were before it at its source. */
+interface Copy {
+  readonly entry: LogEntry;
+  readonly identity: string;
+  readonly before: ReadonlyMap<string, number>;
+}
+
+export interface Copied {
+  readonly copied: number;
+  /** Rows that somebody else has put there meanwhile. */
+  readonly overtaken: number;
+  /** The source's fold. */
+  readonly state: State;
+  readonly identities: Identities;
+}
+
+export interface Copying {
+  readonly from: Source;
+  readonly to: { readonly store: Store };
+  readonly project: string;
+  readonly entities: Entities;
+  readonly clock: Clock;
+  readonly onProgress?: ((rows: number) => void) | undefined;
+}
+
+/**
+ * Puts each row that the target lacks behind what it followed at its source. A row with events is committed only onto the very
+ * versions that it met there, so nobody can apply it twice or out of turn; one without is known by its name.
+ */
+export async function copyRows(copying: Copying, { last, target }: Survey): Promise<Copied> {
+  const { from, to, project, entities, clock, onProgress = () => {} } = copying;
+  const identities = new Identities();
+  const state: State = new Map();
+  const counted = { copied: 0, overtaken: 0 };
+  const at_once = to.store.inOrder === true ? ROWS_AT_ONCE : 1;
+  let window: Copy[] = [];
+  const send = async () => {
+    const copies = window;
+    window = [];
+    const outcomes = await Promise.allSettled(copies.map((copy) => copyOne(to.store, project, copy)));
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      const copy = copies[index] as Copy;
+      if (outcome.value === 'copied') counted.copied += 1;
+      else if (outcome.value === 'known') counted.overtaken += 1;
+      else if (outcome.value !== 'elsewhere') throw unfit(copy, outcome.value);
+      else if (await hasCome(copy.identity, target, clock)) counted.overtaken += 1;
+      else throw gone(copy, counted.copied);
+    }
+    onProgress(counted.copied + counted.overtaken);
+  };
+  for await (const entry of from.rows(last)) {
+    if (isOfTheStore(entry)) continue;
+    const identity = identities.next(entry);
+    const before = new Map(entry.events.map((event) => [keyText(event), versionIn(state, event)]));
+    apply(entities, state, entry);
+    if (target.has(identity)) continue;
+    window.push({ entry, identity, before });
+    if (window.length >= at_once) await send();
+  }
+  await send();
+  return { ...counted, state, identities };
+}
+
+/** `elsewhere`: the target does not stand where the source did before this row. A refusal: it does not take it at all. */
+async function copyOne(
+  store: Store,
+  project: string,
+  { entry, identity, before }: Copy,
+): Promise<'copied' | 'known' | 'elsewhere' | Refusal> {
+  const row = unplaced(entry);
+  const { agent_id, agent_type, session_id, sequence, operation, parameters, events, result } = row;
+  const request: Request = {
+    project,
+    actor: { agent_id, agent_type, session_id },
+    ...{ sequence, operation, parameters },
+    operation_id: `sync:${hexOf(identity)}`,
+    // Versions say it of a row with events, and for ever: no id has to be kept for it.
+    input_digest: events.length === 0 ? hexOf(identity) : '',
+    started_ms: 0,
+  };
+  const keys = [...new Map(events.map(({ kind, id }) => [keyText({ kind, id }), { kind, id }])).values()];
+  let fits = true;
+  const decision: Decision<JsonObject> = {
+    needs: { keys },
+    decide(loaded) {
+      fits = keys.every((key) => (loaded.get(key)?.version ?? 0) === before.get(keyText(key)));
+      if (!fits) return refused(refuse('histories_diverged', 'The target has gone on.'));
+      return { verdict: 'commit', events, answer: result, copied: row };
+    },
+  };
+  const outcome = await store.run(request, decision);
+  if (outcome.status === 'committed') return outcome.repeated ? 'known' : 'copied';
+  return fits ? outcome.refusal : 'elsewhere';
+}
+
+function versionIn(state: State, key: EntityKey): number {
+  return state.get(keyText(key))?.version ?? 0;
+}
+
+/** Another sync may be ahead of this one. */
+async function hasCome(identity: string, target: Survey['target'], clock: Clock): Promise<boolean> {
+  const until_ms = clock.elapsed_ms() + READABLE_MS_MAX;
+  for (;;) {
+    await target.catchUp();
+    if (target.has(identity)) return true;
+    if (clock.elapsed_ms() >= until_ms) return false;
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function gone({ entry, before }: Copy, copied: number): StoreFailure {
+  const [first = ''] = before.keys();
+  const message = `While this copied, somebody else went on with ${first} in the target; row ${entry.position} can't follow that. ${copied} rows were copied.`;
+  const details = { position: entry.position, entities: [...before.keys()].slice(0, 10), copied };
+  return new StoreFailure('histories_diverged', message, { details });
+}
+
+function unfit({ entry }: Copy, refusal: Refusal): StoreFailure {
+  const message = `The target does not take row ${entry.position} (${entry.operation}): ${refusal.message}`;
+  return new StoreFailure('too_large', message, { details: { position: entry.position } });
+}
