@@ -8,10 +8,14 @@ const store = process.env.STORE ?? '';
 const runner = fileURLToPath(new URL('test.ts', import.meta.url));
 
 if (!existsSync(new URL(`../test/conformance/${store || 'memory'}.test.ts`, import.meta.url))) {
-  console.error(`STORE=${store}: expected memory, sqlite, files or postgres; without one, all of them.`);
+  console.error(
+    `STORE=${store}: expected memory, sqlite, files, postgres or dynamodb; without one, all of them.`,
+  );
   process.exit(2);
 }
 // Also what has its turn in the long run.
 const filter = `test/conformance/${store}`;
-const [code] = await once(spawn(process.execPath, [runner, filter], { stdio: 'inherit' }), 'close');
+// Who asks for one store wants to know that it was tested.
+const env = store === 'dynamodb' ? { COX_TEST_REQUIRE_JAVA: '1', ...process.env } : process.env;
+const [code] = await once(spawn(process.execPath, [runner, filter], { stdio: 'inherit', env }), 'close');
 process.exitCode = code ?? 1;

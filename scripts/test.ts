@@ -1,4 +1,5 @@
-// `npm test`: the static checks side by side, while a PostgreSQL server starts for the tests; then the tests.
+// `npm test`: the static checks side by side, while the servers start that the tests want (PostgreSQL, and DynamoDB Local
+// where there is Java); then the tests.
 // Arguments choose test files by a part of their path: `npm test -- lock`. Those whose name has `.long.` in it start crowds
 // of processes, kill them and wait for them; they have their own turn: `npm run test:long`.
 // A file that fails is run once more, with the machine to itself. Passes it then, the run says so and goes on: that test
@@ -9,7 +10,10 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
+import { AWS_FOR_TESTS } from '../test/support/aws.ts';
+import { startDynamoDb } from '../test/support/dynamodb.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { leftOutNotice, needsDynamoDb, readyJava } from './java.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TEST_CONCURRENCY = 3;
@@ -32,9 +36,9 @@ const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'coxswain-test');
 /** A developer's own store, identity or git hook must not leak into the tests. */
 function environment(): NodeJS.ProcessEnv {
   const foreign =
-    /^(COX_(?!TEST_)|GIT_|COORDINATION_API_)|^(AGENT_ID|AGENT_TYPE|AGENT_ROLE|SESSION_ID|NODE_TEST_CONTEXT)$/;
+    /^(COX_(?!TEST_)|GIT_|COORDINATION_API_|AWS_)|^(AGENT_ID|AGENT_TYPE|AGENT_ROLE|SESSION_ID|NODE_TEST_CONTEXT)$/;
   const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
-  return { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(own) };
+  return { NODE_COMPILE_CACHE: COMPILE_CACHE, ...AWS_FOR_TESTS, ...Object.fromEntries(own) };
 }
 
 function seconds(since_ms: number): string {
@@ -76,7 +80,7 @@ interface Turn {
 }
 
 /** The files that failed. */
-async function runTurn({ files, concurrency }: Turn, postgresUrl: string): Promise<string[]> {
+async function runTurn({ files, concurrency }: Turn, servers: Servers): Promise<string[]> {
   if (files.length === 0) return [];
   const folder = mkdtempSync(join(tmpdir(), 'cox-test-run-'));
   const list = join(folder, 'failed');
@@ -89,7 +93,7 @@ async function runTurn({ files, concurrency }: Turn, postgresUrl: string): Promi
   ];
   const child = spawn(process.execPath, [...flags, ...files], {
     cwd: root,
-    env: { ...environment(), COX_TEST_POSTGRES_URL: postgresUrl, COX_TEST_FAILED: list },
+    env: { ...environment(), ...servers.env, COX_TEST_FAILED: list },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   try {
@@ -102,28 +106,77 @@ async function runTurn({ files, concurrency }: Turn, postgresUrl: string): Promi
   }
 }
 
-async function runTests(files: string[], postgresUrl: string): Promise<number> {
+async function runTests(files: readonly string[], servers: Servers): Promise<number> {
   const turns: Turn[] = [
     { files: files.filter((file) => CROWDS.test(file)), concurrency: 1 },
     { files: files.filter((file) => !CROWDS.test(file)), concurrency: TEST_CONCURRENCY },
   ];
   const failed: string[] = [];
-  for (const turn of turns) failed.push(...(await runTurn(turn, postgresUrl)));
+  for (const turn of turns) failed.push(...(await runTurn(turn, servers)));
   if (failed.length === 0) return 0;
   if (failed.length > SECOND_LOOKS_MAX) return 1;
   console.log(`\nOnce more, one at a time: ${failed.join(', ')}`);
-  const again = await runTurn({ files: failed, concurrency: 1 }, postgresUrl);
+  const again = await runTurn({ files: failed, concurrency: 1 }, servers);
   const unsteady = failed.filter((file) => !again.includes(file));
   if (unsteady.length > 0)
     console.log(`! failed beside others and passed alone, to be mended: ${unsteady.join(', ')}`);
   return again.length === 0 ? 0 : 1;
 }
 
-async function startServer(): Promise<PostgresServer> {
+/** What the tests are told of the servers that were started for them. */
+interface Servers {
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+async function startServers(files: readonly string[]): Promise<Servers> {
+  const starting = [
+    started('PostgreSQL', startPostgres({ fsync: false }), ({ url }) => ({ COX_TEST_POSTGRES_URL: url })),
+  ];
+  if (files.some(needsDynamoDb))
+    starting.push(
+      started('DynamoDB Local', startDynamoDb(), ({ endpoint }) => ({
+        COX_TEST_DYNAMODB_ENDPOINT: endpoint,
+      })),
+    );
+  const servers = await Promise.all(starting);
+  return {
+    env: Object.assign({}, ...servers.map(({ env }) => env)),
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+async function started<S extends { stop(): Promise<void> }>(
+  name: string,
+  starting: Promise<S>,
+  address: (server: S) => Servers['env'],
+): Promise<Servers> {
   const start_ms = performance.now();
-  const server = await startPostgres({ fsync: false });
-  console.log(`✔ PostgreSQL for the tests (${seconds(start_ms)})`);
-  return server;
+  const server = await starting;
+  console.log(`✔ ${name} for the tests (${seconds(start_ms)})`);
+  return { env: address(server), stop: () => server.stop() };
+}
+
+async function checkAndRun(files: readonly string[], checked: boolean): Promise<number> {
+  const starting = startServers(files);
+  starting.catch(() => {}); // reported below, once the checks have had their say
+  const checks = await Promise.all(checked ? STATIC_CHECKS.map(check) : []);
+  if (!checks.every(Boolean)) {
+    console.error('The static checks failed; the tests were not run.');
+    await starting.then(
+      (servers) => servers.stop(),
+      () => {},
+    );
+    return 1;
+  }
+  const servers = await starting;
+  try {
+    return await runTests(files, servers);
+  } finally {
+    await servers.stop();
+  }
 }
 
 async function main(words: string[]): Promise<number> {
@@ -136,23 +189,16 @@ async function main(words: string[]): Promise<number> {
     );
     return 2;
   }
-  const starting = startServer();
-  starting.catch(() => {}); // reported below, once the checks have had their say
-  const checks = await Promise.all(long ? [] : STATIC_CHECKS.map(check));
-  if (!checks.every(Boolean)) {
-    console.error('The static checks failed; the tests were not run.');
-    await starting.then(
-      (server) => server.stop(),
-      () => {},
-    );
-    return 1;
-  }
-  const server = await starting;
-  try {
-    return await runTests(files, server.url);
-  } finally {
-    await server.stop();
-  }
+  const wanting = files.filter(needsDynamoDb);
+  const missing = wanting.length === 0 ? undefined : await readyJava();
+  if (missing === undefined) return await checkAndRun(files, !long);
+
+  const required = process.env.COX_TEST_REQUIRE_JAVA === '1';
+  const others = files.filter((file) => !needsDynamoDb(file));
+  const code = required || others.length === 0 ? 0 : await checkAndRun(others, !long);
+  // Last, where it is seen.
+  console.error(leftOutNotice(wanting, missing));
+  return required ? 1 : code;
 }
 
 const start_ms = performance.now();

@@ -5,9 +5,10 @@ import { startPostgres } from '../support/postgres.ts';
 import { raceForAreas } from './areas.ts';
 import { placesFor, raceForClaims } from './claims-race.ts';
 import { temporaryFolder } from './crew.ts';
+import { restartDynamoDb } from './dynamodb-restart.ts';
 import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
-import { restartUnderLoad } from './postgres-restart.ts';
+import { restartPostgres } from './postgres-restart.ts';
 import { race } from './race.ts';
 import { attackSeat, storm } from './seat.ts';
 
@@ -48,7 +49,9 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
     report(await race(await server.createDatabase(), RACERS, RACE_SECONDS));
     report(await raceForAreas(`sqlite:${join(folder.path, 'areas.db')}`, AREA_RACERS, AREA_SECONDS));
     report(await raceForAreas(await server.createDatabase(), AREA_RACERS, AREA_SECONDS));
-    const places = placesFor(['sqlite', 'postgres'], folder.path, () => server.createDatabase());
+    const places = placesFor(['sqlite', 'postgres'], folder.path, {
+      postgres: () => server.createDatabase(),
+    });
     report(await raceForClaims(places, CLAIM_RACERS, CLAIMS));
     report(await attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED));
     report(await storm(join(folder.path, 'storm.db'), STORM_SECONDS, RACERS));
@@ -63,7 +66,8 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
   } finally {
     await server.stop();
   }
-  report(await restartUnderLoad(RESTARTS, WRITERS));
+  report(await restartPostgres(RESTARTS, WRITERS));
+  report(await restartDynamoDb(RESTARTS, WRITERS));
 }
 console.log(violations === 0 ? 'no violations' : `${violations} violations`);
 process.exitCode = violations === 0 ? 0 : 1;

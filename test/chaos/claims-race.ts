@@ -1,4 +1,4 @@
-// node test/chaos/claims-race.ts --stores sqlite,postgres --processes 16 --pairs 1000
+// node test/chaos/claims-race.ts --stores sqlite,postgres,dynamodb --processes 16 --pairs 1000
 // Many processes race for many features and edges on each store: each pair is granted once, by what everybody was told and by the
 // log. Who wins is chance; so the first store's winners then claim in the same order on the others, and all logs fold to the same.
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import type { ClaimState } from '../../src/domain/claims/claim.ts';
 import { entities } from '../../src/domain/entities.ts';
 import { connect, open } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { testTable } from '../support/dynamodb.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { readLog } from './log-check.ts';
@@ -180,12 +181,12 @@ function assignmentsText(grants: readonly Grant[]): string {
 export function placesFor(
   names: readonly string[],
   folder: string,
-  createDatabase?: () => Promise<string>,
+  servers: { readonly postgres?: Place; readonly dynamodb?: Place } = {},
 ): Record<string, Place> {
   const all: Record<string, Place | undefined> = {
     sqlite: async (name) => `sqlite:${join(folder, `claims-${name}.db`)}`,
     files: async (name) => `files:${join(folder, `claims-${name}`)}`,
-    postgres: createDatabase,
+    ...servers,
   };
   return Object.fromEntries(
     names.map((name) => {
@@ -200,9 +201,12 @@ if (import.meta.main) {
   using folder = temporaryFolder();
   const { stores, processes, pairs } = readOptions({ stores: 'sqlite,postgres', processes: 16, pairs: 1000 });
   let server: Promise<PostgresServer> | undefined;
-  const places = placesFor(stores.split(','), folder.path, async () => {
-    server ??= startPostgres({ fsync: true });
-    return await (await server).createDatabase();
+  const places = placesFor(stores.split(','), folder.path, {
+    async postgres() {
+      server ??= startPostgres({ fsync: true });
+      return await (await server).createDatabase();
+    },
+    dynamodb: async () => (await testTable()).url,
   });
   try {
     const { races, faults } = await raceForClaims(places, processes, pairs);

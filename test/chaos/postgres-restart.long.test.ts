@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { restartUnderLoad } from './postgres-restart.ts';
+import { restartPostgres } from './postgres-restart.ts';
 
 test('[STORE-3] PostgreSQL stopped, restarted and killed under load: callers hear of it, nothing is lost or doubled', async (t) => {
-  const result = await restartUnderLoad(2, 2);
+  const result = await restartPostgres(2, 2);
   t.diagnostic(result.summary);
   assert.deepEqual(result.faults, []);
   assert.equal(result.lost, 0);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type Coxswain, type OpenOptions, open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
+import { testTable } from '../support/dynamodb.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -100,6 +101,14 @@ export const postgres: Engine = {
   async fresh() {
     const database = await testDatabase({ migrated: true });
     return fixture(database.url, () => database.drop());
+  },
+};
+
+export const dynamodb: Engine = {
+  name: 'dynamodb',
+  async fresh() {
+    const table = await testTable();
+    return fixture(table.url, () => table.drop());
   },
 };
 

@@ -27,6 +27,21 @@ export function sessionCases(scene: Scene): void {
       return performance.now() >= end_ms;
     });
   };
+  /**
+   * All that clean-ups free until that many locks are free. A store whose time is only known within bounds sees a silence a
+   * little late; and on a busy machine whoever cleans up may itself be late.
+   */
+  const cleaned = async (living: ReturnType<typeof as>, locks: number) => {
+    const total = { agents_cleaned: 0, locks_released: 0, tasks_returned: 0 };
+    await until(async () => {
+      const answer = await living('cleanup_dead_agents', STALE);
+      for (const name of ['agents_cleaned', 'locks_released', 'tasks_returned'] as const)
+        if (answer.success === true) total[name] += answer[name] as number;
+      return total.locks_released >= locks;
+    });
+    assert.equal(total.locks_released, locks);
+    return total;
+  };
   const silence = (...living: ReturnType<typeof as>[]) => silenceFor(quick.stale_ms + 200, ...living);
 
   test(`[SESS-1] [SESS-2] ${engine}: who registers is found by what it can do`, async () => {
@@ -75,9 +90,9 @@ export function sessionCases(scene: Scene): void {
     const { task_id } = await alive('submit_work', { task_type: 'reap', task_description: 'x' });
     assert.equal((await dead('get_work', { task_types: ['reap'] })).task_id, task_id);
     await silence(alive);
-    const cleaned = await alive('cleanup_dead_agents', STALE);
-    assert.ok((cleaned.agents_cleaned as number) >= 1);
-    assert.deepEqual([cleaned.locks_released, cleaned.tasks_returned], [4, 1]);
+    const freed = await cleaned(alive, 4);
+    assert.ok(freed.agents_cleaned >= 1);
+    assert.equal(freed.tasks_returned, 1);
     const { locks } = await alive('check_locks');
     assert.deepEqual(
       (locks as JsonObject[]).map((lock) => `${lock.locked_by} ${lock.file_path}`),
@@ -102,7 +117,7 @@ export function sessionCases(scene: Scene): void {
     await old('acquire_lock', { file_path: 'old.ts' });
     await young('acquire_lock', { file_path: 'young.ts' });
     await silence(young);
-    await young('cleanup_dead_agents', STALE);
+    await cleaned(young, 1);
     const { locks } = await young('check_locks', { file_paths: ['old.ts', 'young.ts'] });
     assert.deepEqual(
       (locks as JsonObject[]).map((lock) => lock.file_path),

@@ -283,6 +283,7 @@ const CODES: Record<RefusalCode, string> = {
   store_unsupported: 'error 4 503',
   store_unusable: 'error 4 503',
   store_decides_at_once: 'error 1 200',
+  histories_diverged: 'error 1 200',
   disk_full: 'error 4 503',
   pending: 'action 3 200',
   upgrade_required: 'error 4 503',

@@ -27,7 +27,16 @@ for (const [title, named, env, url] of choices)
 
 for (const [title, env, said] of [
   ['a backend without an address', { DB_BACKEND: 'postgres', ...SUPABASE }, /POSTGRES_DSN/],
-  ['an unknown backend', { DB_BACKEND: 'mysql', POSTGRES_DSN: DSN }, /expected postgres, supabase or sqlite/],
+  [
+    'DynamoDB without a table',
+    { DB_BACKEND: 'dynamodb', POSTGRES_DSN: DSN },
+    /COX_STORE.*dynamodb:\/\/coxswain/,
+  ],
+  [
+    'an unknown backend',
+    { DB_BACKEND: 'mysql', POSTGRES_DSN: DSN },
+    /expected postgres, supabase, dynamodb or sqlite/,
+  ],
   ['a DSN that is no URL', { POSTGRES_DSN: 'host=db password=secret' }, /postgres:\/\/USER/],
 ] as const)
   test(`[STORE-4] ${title} is a clear error that shows no password`, () => {

@@ -1,16 +1,14 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, cp, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { chown, cp, mkdtemp, readFile, realpath, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { open } from '../../src/index.ts';
-import type { Notice, Order } from './postgres-watcher.ts';
+import type { Command } from './server-watcher.ts';
+import { WatchedServer } from './watched-server.ts';
 
 export type PostgresServer = {
   /** Connects as the superuser to the maintenance database. */
@@ -39,8 +37,6 @@ type Account = { uid: number; gid: number };
 type Binaries = { initdb: string; postgres: string };
 
 const CONNECTIONS_MAX = 200;
-const START_MS_MAX = 20_000;
-const START_POLL_MS = 20;
 const run = promisify(execFile);
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -62,47 +58,34 @@ class Server implements PostgresServer {
   readonly #directory: string;
   readonly #account: Account | null;
   readonly #options: PostgresOptions;
-  readonly #log: string;
-  readonly #watcher: ChildProcess;
+  readonly #process: WatchedServer;
   #postgres = '';
-  #port = 0;
-  #pid: number | null = null;
-  #exited = false;
-  #failure: string | null = null;
-  #logStart = 0;
 
   constructor(directory: string, account: Account | null, options: PostgresOptions) {
     this.#directory = directory;
     this.dataDir = join(directory, 'data');
-    this.#log = join(directory, 'log');
     this.#account = account;
     this.#options = options;
-    // Detached: Ctrl-C in a terminal must not reach server and watcher before the tests have ended.
-    this.#watcher = fork(new URL('./postgres-watcher.ts', import.meta.url), [directory], {
-      detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: [],
+    this.#process = new WatchedServer(directory, {
+      name: 'PostgreSQL',
+      command: (port) => this.#command(port),
+      answers: () => query(this.url, 'SELECT 1'),
+      portTaken: /could not bind/,
+      // After kill -9 the old backends hold the shared memory for a moment longer, and a new postmaster refuses.
+      notYet: /is still in use|lock file .* already exists/,
     });
-    this.#watcher.on('message', (notice: Notice) => {
-      this.#pid = notice.is === 'started' ? notice.pid : null;
-      if (notice.is === 'exited') this.#exited = true;
-      if (notice.is === 'failed') this.#failure = notice.message;
-    });
-    // Neither watcher nor channel keeps a finished test process alive; its end closes the channel.
-    this.#watcher.unref();
-    this.#watcher.channel?.unref();
   }
 
   get port(): number {
-    return this.#port;
+    return this.#process.port;
   }
 
   get url(): string {
-    return this.#urlOf('postgres');
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
   pid(): number | null {
-    return this.#pid;
+    return this.#process.pid();
   }
 
   async initialise(): Promise<void> {
@@ -123,60 +106,31 @@ class Server implements PostgresServer {
     await run(initdb, ['-D', this.dataDir, ...how], { cwd: this.#directory, ...this.#account });
   }
 
-  async start(): Promise<void> {
-    const firstStart = this.#port === 0;
-    if (firstStart) this.#port = await freePort();
-    const deadline_ms = Date.now() + START_MS_MAX;
-    await this.#launch();
-    while (!(await this.#answers())) {
-      if (this.#exited) {
-        const said = await this.#logSinceLaunch();
-        const portTaken = firstStart && said.includes('could not bind');
-        if (portTaken) this.#port = await freePort();
-        // After kill -9 the old backends hold the shared memory for a moment longer, and a new postmaster refuses.
-        else if (!/is still in use|lock file .* already exists/.test(said)) await this.#giveUp('it ended');
-        await this.#launch();
-      }
-      if (this.#failure !== null) await this.#giveUp(this.#failure);
-      if (!this.#watcher.connected) await this.#giveUp('its watcher is gone');
-      if (Date.now() > deadline_ms) await this.#giveUp(`no answer in ${START_MS_MAX} ms`);
-      await sleep(START_POLL_MS);
-    }
+  start(): Promise<void> {
+    return this.#process.start();
   }
 
   async createDatabase(): Promise<string> {
     return createDatabaseOn(this.url);
   }
 
-  async kill(signal: NodeJS.Signals): Promise<void> {
-    this.#order({ do: 'signal', signal });
-    await this.#untilExited();
+  kill(signal: NodeJS.Signals): Promise<void> {
+    return this.#process.kill(signal);
   }
 
-  async restart(): Promise<void> {
-    if (this.#pid !== null) await this.kill('SIGINT');
-    await this.start();
+  restart(): Promise<void> {
+    return this.#process.restart();
   }
 
-  async stop(): Promise<void> {
-    if (this.#watcher.exitCode === null && this.#watcher.signalCode === null) {
-      this.#watcher.ref();
-      const gone = once(this.#watcher, 'exit');
-      if (this.#watcher.connected) this.#watcher.disconnect();
-      await gone;
-    }
-    this.#pid = null;
-    await rm(this.#directory, { recursive: true, force: true });
+  stop(): Promise<void> {
+    return this.#process.stop();
   }
 
-  async #launch(): Promise<void> {
-    this.#exited = false;
-    this.#failure = null;
-    this.#logStart = (await stat(this.#log).catch(() => null))?.size ?? 0;
+  #command(port: number): Command {
     const durable = this.#options.fsync === false ? 'off' : 'on';
     const settings: Record<string, string> = {
       listen_addresses: '127.0.0.1',
-      port: String(this.#port),
+      port: String(port),
       unix_socket_directories: this.#directory,
       max_connections: String(CONNECTIONS_MAX),
       fsync: durable,
@@ -188,37 +142,7 @@ class Server implements PostgresServer {
       this.dataDir,
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ];
-    this.#order({ do: 'start', command: this.#postgres, args, log: this.#log, ...this.#account });
-  }
-
-  #order(order: Order): void {
-    this.#watcher.send(order);
-  }
-
-  async #answers(): Promise<boolean> {
-    if (this.#pid === null) return false;
-    return query(this.url, 'SELECT 1').then(
-      () => true,
-      () => false,
-    );
-  }
-
-  async #untilExited(): Promise<void> {
-    // The channel is unreferenced; the timer keeps the process alive while somebody waits.
-    while (this.#pid !== null && this.#watcher.connected) await sleep(START_POLL_MS);
-  }
-
-  async #logSinceLaunch(): Promise<string> {
-    const log = await readFile(this.#log).catch(() => Buffer.alloc(0));
-    return log.subarray(this.#logStart).toString();
-  }
-
-  async #giveUp(why: string): Promise<never> {
-    throw new Error(`PostgreSQL did not start: ${why}\n${await this.#logSinceLaunch()}`);
-  }
-
-  #urlOf(database: string): string {
-    return `postgres://postgres@127.0.0.1:${this.#port}/${database}`;
+    return { command: this.#postgres, args, quit: 'SIGQUIT', ...this.#account };
   }
 }
 
@@ -311,14 +235,4 @@ async function everyoneMayEnter(path: string): Promise<boolean> {
     if (((await stat(folder)).mode & 0o001) === 0) return false;
     if (folder === dirname(folder)) return true;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port to be had');
-  return address.port;
 }

@@ -1,6 +1,7 @@
 import { auditPlants } from './audit-plants.ts';
 import { claiming } from './plants-claims.ts';
 import { daily } from './plants-daily.ts';
+import { tabling } from './plants-dynamodb.ts';
 import { enforcing } from './plants-enforcing.ts';
 import { filing } from './plants-files.ts';
 import { trusting } from './plants-trust.ts';
@@ -436,4 +437,5 @@ export const plants: readonly Plant[] = [
   ...trusting,
   ...claiming,
   ...filing,
+  ...tabling,
 ];

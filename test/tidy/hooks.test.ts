@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { parse, readProject, type SourceText } from './files.ts';
 
 /** Importing zod alone triples the start of a hook, which runs before every edit: schemas come by dynamic import. */
-const HEAVY = /^(zod|hono|@hono\/.*|libpg-query|@modelcontextprotocol\/.*|commander)(\/|$)/;
+const HEAVY = /^(zod|hono|@hono\/.*|libpg-query|@aws-sdk\/.*|@modelcontextprotocol\/.*|commander)(\/|$)/;
 
 /** Modules loaded at start: static imports and re-exports, without those that are erased with the types. */
 function staticImports(file: SourceText): string[] {

@@ -145,6 +145,8 @@ export const requirements: Readonly<Record<string, string>> = {
     'routing by shared modules: orthogonal features side by side, others warned about and in order, the nearest to done first',
   'CLAIM-9':
     'in files, agents stage proposals and one writer decides them in a fixed order; a lost inbox loses only what was not decided',
+  'CLAIM-10':
+    'on DynamoDB a first claim is one conditional request under project and CLAIM#feature#edge, with a ttl; pairs never contend',
   'CLAIM-11':
     'whatever its holder does on a claim renews it, and nobody else can; an active claim never ends',
   'CLAIM-12':
