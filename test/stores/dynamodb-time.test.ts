@@ -16,6 +16,8 @@ const ROUNDING_MS = 0.01;
 class Line {
   /** The client's monotonic clock. */
   elapsed = 0;
+  /** What this machine takes for the time. */
+  wall_ms = 0;
   offset_ms: number;
   readonly drift: number;
   readonly time: StoreTime;
@@ -24,7 +26,7 @@ class Line {
   constructor(offset_ms: number, drift = 0) {
     this.offset_ms = offset_ms;
     this.drift = drift;
-    this.clock = { now_ms: () => 0, elapsed_ms: () => this.elapsed, sleep: async () => {} };
+    this.clock = { now_ms: () => this.wall_ms, elapsed_ms: () => this.elapsed, sleep: async () => {} };
     this.time = new StoreTime(this.clock);
   }
 
@@ -143,6 +145,18 @@ for (const jump_ms of [3_600_000, 1500, 300, -1500, -3_600_000])
     line.ask(3, 3);
     line.assertHolds();
   });
+
+test('a clock that is set right is the best guess of a process that has seen one answer; a wrong one is kept within the bounds', () => {
+  const line = new Line(START_MS + 700);
+  line.ask(3, 4);
+  assert.ok(line.width_ms() > 900, 'a second is all that one answer says');
+  line.wall_ms = line.truth_ms();
+  assert.equal(line.time.likely_ms(), line.truth_ms());
+  line.wall_ms = line.truth_ms() - 3_600_000;
+  assert.equal(line.time.likely_ms(), line.time.earliest_ms());
+  line.wall_ms = line.truth_ms() + 3_600_000;
+  assert.equal(line.time.likely_ms(), line.time.latest_ms());
+});
 
 test('all who ask the same servers by the same clock learn together; others do not', () => {
   const { clock } = new Line(START_MS);

@@ -1,6 +1,6 @@
 import type { Plant } from './plants.ts';
 
-const faults = 'test/stores/dynamodb-faults.test.ts';
+const faults = 'test/stores/dynamodb-faults.long.test.ts';
 const clock = 'test/stores/dynamodb-clock.test.ts';
 const scenarios = 'test/scenarios/dynamodb.test.ts';
 const dynamodb = (name: string) => `src/stores/dynamodb/${name}.ts`;

@@ -49,7 +49,7 @@ Try:
   cox lock acquire src/app.ts --reason "rename the router"
   cox help lock acquire
 
-Exit codes: 0 done, 1 refused, 2 usage, 3 waiting for a person, 4 store unreachable`;
+Exit codes: 0 done, 1 refused, 2 usage, 3 awaits a person, 4 store unreachable`;
 
 export function buildProgram(terminal: Terminal, result: Result, output: OutputConfiguration): Command {
   const program = new Command('cox')

@@ -4,7 +4,7 @@ import type { StoreTime } from './time.ts';
 const PER_MS = 1024;
 
 /**
- * The order of commits before they have a position: the store's time, and later than every stamp this process has seen. So
+ * The order of commits before they have a position: by the store's time, and later than every stamp this process has seen. So
  * whatever a commit went by stands before it, whoever's clock is how wrong.
  */
 export class Stamps {
@@ -20,7 +20,7 @@ export class Stamps {
   }
 
   next(): number {
-    this.#last = Math.max(this.#last + 1, this.#time.earliest_ms() * PER_MS);
+    this.#last = Math.max(this.#last + 1, Math.floor(this.#time.likely_ms()) * PER_MS);
     return this.#last;
   }
 }
