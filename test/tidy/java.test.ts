@@ -10,7 +10,7 @@ import { readProject } from './files.ts';
 
 const runner = join(import.meta.dirname, '..', '..', 'scripts', 'test.ts');
 /** Named after the server it wants, as all of them are. */
-const WANTING = 'test/support/dynamodb.test.ts';
+const WANTING = 'test/support/dynamodb-proxy.test.ts';
 
 interface Machine {
   readonly folder: string;
