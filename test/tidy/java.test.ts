@@ -92,7 +92,7 @@ test('without Java the run goes on and says what did not run; where Java is requ
   const left = run({});
   assert.equal(left.status, 0, left.stderr);
   assert.match(left.stderr, /!!! 1 test file did not run: DynamoDB Local needs Java\./);
-  assert.match(left.stderr, /^ {2}test\/support\/dynamodb\.test\.ts$/m);
+  assert.match(left.stderr, /^ {2}test\/support\/dynamodb-proxy\.test\.ts$/m);
   assert.match(left.stderr, /!!! no Java in JAVA_HOME and PATH\. Install Java 17/);
   const required = run({ COX_TEST_REQUIRE_JAVA: '1' });
   assert.equal(required.status, 1);
