@@ -18,20 +18,23 @@ const CONFLICT_PAUSE_MS_MAX = 120;
 const AFTER_PER_CALL = 100;
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded', 'RequestLimitExceeded']);
 
+export interface Conflict {
+  readonly status: 'conflict';
+  /**
+   * What stands where something else was expected; without an item, nothing does. Of the rest nothing is known: nobody has
+   * promised that one failed condition does not spare the others their check.
+   */
+  readonly found: ReadonlyMap<string, { readonly item: Item | undefined }>;
+  /** Changed, and not shown how. */
+  readonly unknown: readonly EntityKey[];
+}
+
 export type Committed =
   | { readonly status: 'committed'; readonly stamp: number }
   | { readonly status: 'seen'; readonly seen: Seen }
-  | {
-      readonly status: 'conflict';
-      /** What stands where something else was expected; without an item, nothing does. */
-      readonly found: ReadonlyMap<string, { readonly item: Item | undefined }>;
-      /** All of what was expected and not found otherwise is as expected. */
-      readonly proven: boolean;
-      /** Changed, and not shown how. */
-      readonly unknown: readonly EntityKey[];
-    };
+  | Conflict;
 
-const TOO_LATE: Committed = { status: 'conflict', found: new Map(), proven: false, unknown: [] };
+const TOO_LATE: Conflict = { status: 'conflict', found: new Map(), unknown: [] };
 
 interface Parts {
   readonly table: TableClient;
@@ -56,7 +59,7 @@ export class Committer {
     const plan = planner.plan({
       request,
       proposal,
-      row: { ...row, born: stamp, anew: this.#madeAnew(proposal) },
+      row: { ...row, born: stamp, anew: row.anew ?? this.#madeAnew(proposal) },
       stamp,
       commit_id: context.ids.uuid(),
       now_ms,
@@ -148,13 +151,9 @@ function explain(
 ): Committed {
   const found = new Map<string, { item: Item | undefined }>();
   const unknown: EntityKey[] = [];
-  let proven = true;
   for (const [at, { about }] of planned.entries()) {
     const { Code, Item: item } = reasons[at] ?? {};
-    if (Code !== 'ConditionalCheckFailed') {
-      if (Code !== undefined && Code !== 'None') proven = false;
-      continue;
-    }
+    if (Code !== 'ConditionalCheckFailed') continue;
     if (about.is === 'operation') {
       const seen = seenIn(item, now_ms);
       if (seen !== undefined) return { status: 'seen', seen };
@@ -162,10 +161,9 @@ function explain(
     // Sent before and believed lost; it arrived after all.
     if (about.is === 'row') return { status: 'committed', stamp: 0 };
     if (about.is === 'record') found.set(keyText(about.key), { item });
-    else proven = false;
     if (about.is === 'witness') unknown.push(about.key);
   }
-  return { status: 'conflict', found, proven, unknown };
+  return { status: 'conflict', found, unknown };
 }
 
 /** What was committed under the operation's id, as long as it is remembered. */

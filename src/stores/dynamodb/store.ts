@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
-import { type EntityRecord, keyText } from '../../ledger/entity.ts';
+import { type EntityKey, keyText } from '../../ledger/entity.ts';
 import type { Request, Unplaced } from '../../ledger/log.ts';
 import { type CommitResult, type OptimisticEngine, runOptimistically } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
@@ -9,7 +9,7 @@ import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
 import { Recent } from '../recent.ts';
 import { Planner } from './actions.ts';
 import { parseAddress } from './address.ts';
-import { Committer, seenIn } from './committer.ts';
+import { Committer, type Conflict, seenIn } from './committer.ts';
 import { checkEpoch } from './epoch.ts';
 import { operationPlace } from './layout.ts';
 import { Loader } from './loader.ts';
@@ -37,10 +37,10 @@ export async function openDynamoDb(url: string, context: StoreContext): Promise<
 
 /** What the attempts of one call have learnt. */
 interface Attempts {
-  /** What was gone by, guessed or read. */
-  readonly used: Map<string, EntityRecord | undefined>;
-  /** A failed transaction has shown what these are: as good as a read. */
-  readonly proven: Map<string, EntityRecord | undefined>;
+  /** A failed transaction has shown something: worth another guess. */
+  shown: boolean;
+  /** What has been guessed since, by its keys. The same once more: that guess led to a refusal, which needs to be sure. */
+  readonly guessed: Set<string>;
   /** Records that others were changing when this call wanted to take them. */
   readonly passed: Set<string>;
   readonly takes?: boolean;
@@ -78,7 +78,7 @@ class DynamoStore implements Store, OptimisticEngine {
 
   async run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
     this.#assertOpen();
-    this.#attempts.set(request, { used: new Map(), proven: new Map(), passed: new Set() });
+    this.#attempts.set(request, { shown: false, guessed: new Set(), passed: new Set() });
     return await runOptimistically(this, this.#context, request, decision);
   }
 
@@ -86,7 +86,7 @@ class DynamoStore implements Store, OptimisticEngine {
   async take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
     this.#assertOpen();
     for (let round = 1; ; round += 1) {
-      const attempts = { used: new Map(), proven: new Map(), passed: new Set<string>(), takes: true };
+      const attempts = { shown: false, guessed: new Set<string>(), passed: new Set<string>(), takes: true };
       this.#attempts.set(request, attempts);
       const outcome = await runOptimistically(this, this.#context, request, taking.decision);
       // It may be free again by now: nobody is told that there is nothing because of what was passed by.
@@ -110,26 +110,18 @@ class DynamoStore implements Store, OptimisticEngine {
     const { project } = request;
     const { keys = [], ranges = [] } = needs;
     const attempts = this.#attempts.get(request);
-    const isProven = keys.every((key) => attempts?.proven.has(keyText(key)) === true);
-    if (ranges.length === 0 && keys.length > 0 && (!sure || isProven)) {
+    if (ranges.length === 0 && keys.length > 0 && (!sure || mayGuess(attempts, keys))) {
       // What this process has never seen is not there, as far as a guess goes: the commit proves it or says what is.
-      for (const key of keys) {
-        const name = keyText(key);
-        const record = attempts?.proven.has(name)
-          ? attempts.proven.get(name)
-          : this.#recent.get(project, key);
-        attempts?.used.set(name, record);
-        into.put(key, record);
-      }
-      return { now_ms: this.estimate_ms(), seen: undefined, unsure: !isProven };
+      for (const key of keys) into.put(key, this.#recent.get(project, key));
+      return { now_ms: this.estimate_ms(), seen: undefined, unsure: true };
     }
+    if (attempts !== undefined) attempts.shown = false;
     const operation = request.input_digest === '' ? undefined : operationPlace(request);
     const loaded = new LoadedSet();
     const item = await this.#loader.load(project, needs, loaded, operation);
     const now_ms = this.estimate_ms();
     for (const key of keys) {
       const record = loaded.get<JsonObject>(key);
-      attempts?.used.set(keyText(key), record);
       this.#recent.putSeen(project, key, record);
       into.put(key, record);
     }
@@ -155,21 +147,23 @@ class DynamoStore implements Store, OptimisticEngine {
       this.#recent.forget(project, keys);
       return result;
     }
+    this.#learn(request, keys, result);
+    return { status: 'conflict' };
+  }
+
+  /** What stands there instead is remembered: the next attempt need not read it. What is not known is forgotten. */
+  #learn(request: Request, keys: readonly EntityKey[], { found, unknown }: Conflict): void {
     const attempts = this.#attempts.get(request);
     for (const key of keys) {
-      const name = keyText(key);
-      const found = result.found.get(name);
-      if (found !== undefined) {
-        const record = this.#loader.record(key, found.item);
-        this.#recent.putSeen(project, key, record);
-        attempts?.used.set(name, record);
-        if (attempts?.takes === true) attempts.passed.add(name);
-      }
-      if (result.proven && attempts?.used.has(name)) attempts.proven.set(name, attempts.used.get(name));
-      else attempts?.proven.delete(name);
+      const shown = found.get(keyText(key));
+      if (shown === undefined) continue;
+      this.#recent.putSeen(request.project, key, this.#loader.record(key, shown.item));
+      if (attempts?.takes === true) attempts.passed.add(keyText(key));
     }
-    if (!result.proven) this.#recent.forget(project, result.unknown);
-    return { status: 'conflict' };
+    this.#recent.forget(request.project, unknown);
+    if (attempts === undefined) return;
+    attempts.shown = found.size > 0 && unknown.length === 0;
+    attempts.guessed.clear();
   }
 
   note(row: Unplaced): void {
@@ -206,4 +200,12 @@ class DynamoStore implements Store, OptimisticEngine {
   #assertOpen(): void {
     if (this.#closed) throw new StoreFailure('database_unavailable', 'This store has been closed.');
   }
+}
+
+function mayGuess(attempts: Attempts | undefined, keys: readonly EntityKey[]): boolean {
+  if (attempts?.shown !== true) return false;
+  const names = keys.map(keyText).join('\n');
+  if (attempts.guessed.has(names)) return false;
+  attempts.guessed.add(names);
+  return true;
 }
