@@ -85,7 +85,7 @@ export const tabling: readonly Plant[] = [
     tests: [faults],
   },
   {
-    name: 'DynamoDB: unprocessed notes are dropped',
+    name: 'DynamoDB: unprocessed index entries are dropped',
     file: dynamodb('table-client'),
     from: 'requests = answer.UnprocessedItems?.[table] as BatchRequests | undefined;',
     to: 'requests = undefined;',

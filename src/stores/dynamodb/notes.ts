@@ -12,8 +12,9 @@ const FLUSH_AFTER_MS = 250;
 const ROWS_PER_FLUSH = 25;
 
 /**
- * Audit rows of reads and refusals: collected for a moment and left in the outbox together. Under their own names, so that
- * asking again after a lost answer does not write them twice. What could not be written is counted.
+ * Audit rows of reads and refusals: collected for a moment and left in the outbox together. In a transaction, for its token: a
+ * reader may have moved them on when a lost answer makes us ask again, and a put would leave them there a second time. What
+ * could not be written is counted.
  */
 export class Notes {
   dropped = 0;
@@ -56,7 +57,8 @@ export class Notes {
       const items = rows.map((row) => this.#item(row)).filter((item) => item !== undefined);
       this.dropped += rows.length - items.length;
       try {
-        await this.#table.write(items);
+        const puts = items.map((Item) => ({ Put: { TableName: this.#table.address.table, Item } }));
+        if (puts.length > 0) await this.#table.transactSurely(puts, () => this.#ids.uuid());
         for (const project of new Set(rows.map(({ project }) => project))) this.#written(project);
       } catch {
         this.dropped += items.length;
