@@ -134,12 +134,14 @@ async function measured(endpoint: string): Promise<Measured[]> {
   });
   const url = `dynamodb://costs-${process.pid}?region=local&endpoint=${tapped.endpoint}`;
   await createTable(url);
+  // Each with a memory of its own, as agents on two machines have.
   const coxswain = await open({ store: url, project: 'costs', env: {} });
+  const another = await open({ store: url, project: 'costs', env: {} });
   try {
     const settled = async () => {
       for (let before = -1; before !== total.requests; await sleep(QUIET_MS)) before = total.requests;
     };
-    const people = peopleOf(coxswain);
+    const people = peopleOf({ ann: coxswain, ben: another });
     // The first call of a session introduces it.
     for (const agent of ['ann', 'ben'] as const) await people(agent, 'heartbeat', {});
     const rows: Measured[] = [];
@@ -181,6 +183,7 @@ async function measured(endpoint: string): Promise<Measured[]> {
     return rows;
   } finally {
     await coxswain.close();
+    await another.close();
     await tapped.close();
   }
 }
@@ -188,9 +191,12 @@ async function measured(endpoint: string): Promise<Measured[]> {
 const QUIET_MS = 500;
 const WATCHED_S = 6;
 
-function peopleOf(coxswain: Coxswain) {
+function peopleOf(machines: Readonly<Record<string, Coxswain>>) {
   const connections = new Map(
-    ['ann', 'ben'].map((agent_id) => [agent_id, coxswain.connect({ agent_id, session_id: `s-${agent_id}` })]),
+    Object.entries(machines).map(([agent_id, coxswain]) => [
+      agent_id,
+      coxswain.connect({ agent_id, session_id: `s-${agent_id}` }),
+    ]),
   );
   return async (agent: string, name: string, input: JsonObject): Promise<JsonObject> => {
     const operation = operations.find((one) => one.name === name);
