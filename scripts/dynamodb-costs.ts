@@ -77,6 +77,7 @@ const STEPS: readonly Step[] = [
   },
   { label: 'take a task', agent: 'ben', operation: 'get_work', input: {}, per_hour: 4 },
   { label: 'claim a feature’s edge', agent: 'ann', operation: 'claim_edge', input: edge, per_hour: 2 },
+  { label: 'heartbeat of a claim', agent: 'ann', operation: 'heartbeat_claim', input: edge, per_hour: 12 },
   {
     label: 'claim one that another holds',
     agent: 'ben',
@@ -85,7 +86,6 @@ const STEPS: readonly Step[] = [
     per_hour: 1,
     refused: true,
   },
-  { label: 'heartbeat of a claim', agent: 'ann', operation: 'heartbeat_claim', input: edge, per_hour: 12 },
   { label: 'heartbeat of a session', agent: 'ann', operation: 'heartbeat', input: {}, per_hour: 30 },
 ];
 
