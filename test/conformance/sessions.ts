@@ -6,14 +6,13 @@ import { until } from '../support/until.ts';
 import { agent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
-/** Every call is a sign of life, and a second of silence is death. */
-const quick = { touch_ms: 0, idle_ms: 60_000, stale_ms: 1000 };
-const STALE = { stale_threshold_minutes: quick.stale_ms / 60_000 };
-
 const agentsOf = (answer: JsonObject) => (answer.agents as JsonObject[]).map(({ agent_id }) => agent_id);
 
 export function sessionCases(scene: Scene): void {
   const { engine } = scene;
+  /** Every call is a sign of life, and a second of silence is death. */
+  const quick = { touch_ms: 0, idle_ms: 60_000, stale_ms: 1000 * scene.patience };
+  const STALE = { stale_threshold_minutes: quick.stale_ms / 60_000 };
   let coxswain: Coxswain;
   before(async () => {
     coxswain = await scene.fixture().open({ presence: quick });
@@ -141,7 +140,7 @@ export function sessionCases(scene: Scene): void {
     for (const [index, back] of returning.entries())
       await back('acquire_lock', { file_path: `${names[index]}.ts` });
     // Who is back and then silent once more for as long dies a second time: all of it must be over before that.
-    const stale_ms = 3000;
+    const stale_ms = 3000 * scene.patience;
     await silenceFor(stale_ms + 200);
     const cleaners = [as('cleaner-1'), as('cleaner-2')];
     const dead = { stale_threshold_minutes: stale_ms / 60_000 };

@@ -35,11 +35,12 @@ const channelsOf = (env: Record<string, string>, cwd = '/') => {
   return channels;
 };
 
+/** Whole ones: the file may have been made a moment ago, and its first line be on its way. */
 const linesOf = (file: string) =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
-        .trimEnd()
         .split('\n')
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as JsonObject)
     : [];
 
