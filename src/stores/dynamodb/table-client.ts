@@ -15,7 +15,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { DynamoAddress } from './address.ts';
-import { failure, faultOf } from './failures.ts';
+import { type Fault, failure, faultOf } from './failures.ts';
 import { type Item, keyOf, text, textOf } from './item.ts';
 import type { Place } from './layout.ts';
 import { makeClient, observe } from './sdk.ts';
@@ -68,6 +68,8 @@ export class TableClient {
   readonly #client: DynamoDBClient;
   readonly #clock: Clock;
   readonly #random: Random;
+  /** The last request was given up. */
+  #away = false;
 
   constructor(address: DynamoAddress, { clock, random }: { clock: Clock; random: Random }) {
     this.address = address;
@@ -190,17 +192,29 @@ export class TableClient {
     for (let tries = 1; ; tries += 1) {
       try {
         const output = await send();
+        this.#away = false;
         onRequest?.({ operation, input, output });
         return output;
       } catch (error) {
         onRequest?.({ operation, input, error });
-        if (error instanceof TransactionCanceledException) throw error;
+        if (error instanceof TransactionCanceledException) {
+          this.#away = false;
+          throw error;
+        }
         const fault = faultOf(error);
-        const patience_ms = fault === 'again' ? THROTTLED_MS_MAX : fault === 'unsure' ? AWAY_MS_MAX : 0;
-        if (this.#clock.elapsed_ms() - started_ms >= patience_ms) throw failure(error, this.address);
+        if (this.#clock.elapsed_ms() - started_ms >= this.#patience_ms(fault)) {
+          this.#away = fault === 'unsure';
+          throw failure(error, this.address);
+        }
         await this.#pause(tries);
       }
     }
+  }
+
+  /** A call may be several requests: once one of them has waited in vain, the next ones try once each. */
+  #patience_ms(fault: Fault): number {
+    if (fault === 'again') return THROTTLED_MS_MAX;
+    return fault === 'unsure' && !this.#away ? AWAY_MS_MAX : 0;
   }
 
   /** Longer each time, and never for two callers alike. */
