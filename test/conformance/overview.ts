@@ -3,6 +3,7 @@ import { before, test } from 'node:test';
 import { lookAround } from '../../src/doors/overview.ts';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { until } from '../support/until.ts';
 import { agent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
@@ -85,7 +86,13 @@ export function overviewCases(scene: Scene): void {
   test(`[CLI-1] ${engine}: a silent holder is named; looking leaves no row in the log`, async () => {
     await as('ada')('acquire_lock', { file_path: 'src/b.ts' });
     const length = async () => (await coxswain.store.read('overview', Number.MAX_SAFE_INTEGER, 1)).safe;
-    const before = await length();
+    // Rows of the reads before may still be on their way.
+    const settled = async () => {
+      const first = await length();
+      await scene.coxswain().clock.sleep(400);
+      return (await length()) === first && first;
+    };
+    const before = await until(settled);
     const { seen } = await lookAround({ ...coxswain, presence: { idle_ms: 0, stale_ms: 0 } });
     const silent = rows(seen.needs_you).find(({ agent_id }) => agent_id === 'ada');
     assert.deepEqual([silent?.what, silent?.command], ['silent_holder', 'cox session cleanup']);
