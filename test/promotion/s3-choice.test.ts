@@ -83,18 +83,18 @@ test('[CLAIM-8] the rules, COX_ASSETS, or both alike say which bucket; two diffe
   };
   const own = `s3://${s3.bucket}/own/agents/alice`;
   const template = `s3://${s3.bucket}/own/agents/{agent_id}`;
-  yard.rules = isolated(`${template}/work?${settings}`);
+  yard.rules = isolated(`${template}/texts?${settings}`);
   assert.deepEqual(await folders(), ['config_unusable', 'drafts_path_template'], 'another prefix');
   Object.defineProperty(yard.ground, 'assets', { value: undefined, configurable: true });
-  assert.deepEqual(await folders(), [`${own}/work/`, `${own}/scratch/`]);
-  yard.rules = isolated(`${template}/work?${settings}`, `${template}/notes?${settings}`);
-  assert.deepEqual(await folders(), [`${own}/work/`, `${own}/notes/`]);
+  assert.deepEqual(await folders(), [`${own}/texts/`, `${own}/scratch/`]);
+  yard.rules = isolated(`${template}/texts?${settings}`, `${template}/notes?${settings}`);
+  assert.deepEqual(await folders(), [`${own}/texts/`, `${own}/notes/`]);
   Object.defineProperty(yard.ground, 'assets', { value: s3.address('own/'), configurable: true });
-  assert.deepEqual(await folders(), [`${own}/work/`, `${own}/notes/`], 'both alike');
+  assert.deepEqual(await folders(), [`${own}/texts/`, `${own}/notes/`], 'both alike');
   for (const [drafts, scratch, field] of [
-    [`${template}/work`, `s3://elsewhere/agents/{agent_id}/x`, 'scratch_path_template'],
-    [`${template}/work`, 'agents/{agent_id}/work', 'scratch_path_template'],
-    [`${template}/work`, '{agent_id}', 'scratch_path_template'],
+    [`${template}/texts`, `s3://elsewhere/agents/{agent_id}/x`, 'scratch_path_template'],
+    [`${template}/texts`, 'agents/{agent_id}/texts', 'scratch_path_template'],
+    [`${template}/texts`, '{agent_id}', 'scratch_path_template'],
     [`${template}/promoting`, 'agents/{agent_id}/x', 'drafts_path_template'],
     ['drafts/{agent_id}', 'agents/{agent_id}/x', 'drafts_path_template'],
   ] as const) {

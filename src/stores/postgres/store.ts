@@ -9,6 +9,7 @@ import {
 } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
 import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import type { NoteBuffer } from '../note-buffer.ts';
 import { Recent } from '../recent.ts';
 import { Database, ignore, parseUrl, STEP_MS_MAX } from './database.ts';
 import { Lane, type Waiting } from './lane.ts';
@@ -22,7 +23,7 @@ import {
   recordOf,
 } from './load-group.ts';
 import { migrate } from './migrate.ts';
-import { Notes } from './notes.ts';
+import { createNotes } from './notes.ts';
 import { PostgresTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import {
@@ -72,7 +73,7 @@ class PostgresStore implements Store, OptimisticEngine {
   readonly #context: StoreContext;
   readonly #writes: Lane<WriteJob, WriteResult>;
   readonly #loads: Lane<LoadJob, LoadResult>;
-  readonly #notes: Notes;
+  readonly #notes: NoteBuffer;
   readonly #recent = new Recent();
   /** The end of the log as far as this process has heard. */
   #position: number;
@@ -86,7 +87,7 @@ class PostgresStore implements Store, OptimisticEngine {
     this.#context = context;
     this.#watch = new Watch(database);
     this.trail = new PostgresTrail(database);
-    this.#notes = new Notes(database, (projects) => this.#watch.grown(projects));
+    this.#notes = createNotes(database, (projects) => this.#watch.grown(projects));
     const shared = { jobs_max: JOBS_PER_CALL, weight_max: LOCKS_PER_CALL, clock: context.clock };
     this.#writes = new Lane({
       ...shared,
