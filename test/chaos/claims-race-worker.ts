@@ -38,9 +38,10 @@ async function ask(pair: number): Promise<void> {
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 // Loads what the first call loads, so that the race is about the claims and not about starting.
 await client.call('claims_status', {});
-console.log('ready');
-await input.next();
 for (let start = 0; start < pairs; start += processes) {
+  // All begin each stretch together; otherwise the first to start may be through with everything before the last one begins.
+  console.log('ready');
+  await input.next();
   const size = Math.min(processes, pairs - start);
   const first = (start / processes) % 2 === 0 ? 0 : index;
   for (let n = 0; n < size; n += 1) await ask(start + ((first + n) % size));

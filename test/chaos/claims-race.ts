@@ -78,10 +78,12 @@ async function raceOn(name: string, store: string, processes: number, pairs: num
   const answers: Raced[] = [];
   let start_ms = 0;
   try {
-    // All stand at the line before anyone runs.
-    await Promise.all(racers.map(({ lines }) => lines.next()));
-    start_ms = performance.now();
-    for (const { child } of racers) child.stdin?.write('go\n');
+    for (let start = 0; start < pairs; start += processes) {
+      // All stand at the line before anyone runs.
+      await Promise.all(racers.map(({ lines }) => lines.next()));
+      if (start === 0) start_ms = performance.now();
+      for (const { child } of racers) child.stdin?.write('go\n');
+    }
     for (const racer of racers) {
       const { value } = await racer.lines.next();
       const { code, stderr } = await racer.exited;
