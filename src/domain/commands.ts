@@ -2,6 +2,17 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Command, Commands, Decision, Taking } from '../ledger/decision.ts';
 import { type Consequence, decideApproval as decide, type PersonsDecision } from './approvals/decide.ts';
 import { claimNotice as claimNews, concludeNotice as concludeNews } from './approvals/notice.ts';
+import {
+  configureBoard as configure,
+  joinBoard as joinIt,
+  leaveBoard as leaveIt,
+} from './board/change-board.ts';
+import { deliverArtefact as deliver } from './board/deliver.ts';
+import { placeBid as bid } from './board/place-bid.ts';
+import { publishArtefact as publish } from './board/publish.ts';
+import { decideRework, REWORK_APPROVAL } from './board/rework.ts';
+import { settleBoard as settleClaims, terminateClaim as terminate } from './board/settle-board.ts';
+import { returnGrant as giveBack, takeGrant as takeIt } from './board/take-grant.ts';
 import { claimEdge as claimIt } from './claims/claim-edge.ts';
 import { convergeEdge as converge } from './claims/converge-edge.ts';
 import { CONVERGENCE_APPROVAL } from './claims/escalation.ts';
@@ -148,7 +159,18 @@ export const signalStaleClaims = command('signal_stale_claims', signalStale);
 export const resolveStaleClaim = command('resolve_stale_claim', resolveStale);
 export const setClaimMode = command('set_claim_mode', setMode);
 
-/** What an approval is about is decided with it, in the same commit: a run, a convergence. */
+export const publishArtefact = command('publish_artefact', publish);
+export const placeBid = command('place_bid', bid);
+export const deliverArtefact = command('deliver_artefact', deliver);
+export const takeGrant = command('take_grant', takeIt);
+export const returnGrant = command('return_grant', giveBack);
+export const settleBoard = command('settle_board', settleClaims);
+export const terminateClaim = command('terminate_claim', terminate);
+export const configureBoard = command('configure_board', configure);
+export const joinBoard = command('join_board', joinIt);
+export const leaveBoard = command('leave_board', leaveIt);
+
+/** What an approval is about is decided with it, in the same commit: a run, a convergence, another round. */
 const consequence: Consequence = (approval, decided) => {
   const { verdict, decided_by, reason } = decided;
   switch (approval.kind) {
@@ -161,6 +183,8 @@ const consequence: Consequence = (approval, decided) => {
       );
     case CONVERGENCE_APPROVAL:
       return reviewConvergence(approval, decided);
+    case REWORK_APPROVAL:
+      return decideRework(approval, decided);
     default:
       return undefined;
   }

@@ -1,6 +1,10 @@
 import { defineEntities } from '../ledger/entity.ts';
 import { approvalEntity } from './approvals/approval.ts';
 import { noticeEntity } from './approvals/notice.ts';
+import { artefactEntity } from './board/artefact.ts';
+import { boardEntity } from './board/board.ts';
+import { boardClaimEntity } from './board/claim.ts';
+import { threadEntity } from './board/thread.ts';
 import { changesetEntity } from './changesets/changeset.ts';
 import { sessionChangesEntity } from './changesets/session-changes.ts';
 import { claimEntity } from './claims/claim.ts';
@@ -49,4 +53,8 @@ export const entities = defineEntities(
   claimModeEntity,
   promotionEntity,
   underWayEntity,
+  artefactEntity,
+  threadEntity,
+  boardEntity,
+  boardClaimEntity,
 );

@@ -89,6 +89,19 @@ export const limits = {
   parents_per_round: 8,
   dependents_per_round: 50,
 
+  /** On the roster of the board: each one may be awaited by a claim, and a record has so many links at most. */
+  board_agents_max: 40,
+  artefact_type_chars_max: 100,
+  artefact_payload_bytes_max: 200_000,
+  artefact_sources_max: 40,
+  artefacts_listed_max: 200,
+  context_depth: 10,
+  context_artefacts_max: 100,
+  board_claims_listed_max: 200,
+  /** Claims that one round of the board's deadlines looks at. */
+  board_claims_per_round: 8,
+  /** An orchestrator says so often that it lives; three times missed, and another one takes over. */
+  grant_lease_ms: 60_000,
   feature_chars_max: 200,
   edge_chars_max: 100,
   agent_role_chars_max: 64,

@@ -126,6 +126,15 @@ const catalogue = {
     'Have the commit verified (verify_changeset) and complete with it in result.commit.',
   ],
   // claims
+  // the board
+  unknown_artefact: ['error', 'Check the id; list_artefacts shows what there is.'],
+  unknown_claim: ['error', 'Check the id; board_status lists the claims.'],
+  not_a_bidder: ['error', 'Join the board first (join_board), then bid on what is opened from then on.'],
+  bidding_over: ['error', 'Nothing to do: it goes on without your bid. my_grants shows what is yours.'],
+  not_granted: ['error', 'Deliver only what you were granted; my_grants shows it.'],
+  grant_taken: ['error', 'Leave it: the other process delivers, or its hold runs out.'],
+  duplicate_role: ['error', 'Give one of them another role, or set allow_duplicate_roles.'],
+  board_invalid: ['error', 'Correct the file as the errors say; `cox up --check` shows all of them.'],
   claim_rejected: [
     'action',
     'Take the suggestion, or something else (route_work); wait_seconds waits until it is free.',

@@ -1,6 +1,9 @@
 import type { AnyOperation } from '../operation.ts';
 import { acquireLock } from './acquire-lock.ts';
 import { approve, denyApproval, listApprovals, showApproval } from './approvals.ts';
+import { artefactLineage, getArtefact, listArtefacts, publishArtefact } from './board/artefacts.ts';
+import { boardStatus, configureBoard, joinBoard, leaveBoard, terminateClaim } from './board/board.ts';
+import { deliverArtefact, myGrants, placeBid, returnGrant, takeGrant } from './board/grants.ts';
 import {
   applyProfiles,
   assignProfile,
@@ -91,6 +94,20 @@ export const declarations = {
   promoteDraft,
   discardDrafts,
   rebuildViews,
+  publishArtefact,
+  getArtefact,
+  listArtefacts,
+  artefactLineage,
+  boardStatus,
+  joinBoard,
+  leaveBoard,
+  placeBid,
+  myGrants,
+  takeGrant,
+  returnGrant,
+  deliverArtefact,
+  terminateClaim,
+  configureBoard,
   allocatePorts,
   releasePorts,
   portsStatus,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, need, refused, type Verdict } from '../../ledger/decision.ts';
+import type { EventBody } from '../../ledger/entity.ts';
 import { type ApprovalRecord, type ApprovalState, approvalEvent, approvalKey, statusAt } from './approval.ts';
 
 export interface PersonsDecision {
@@ -61,6 +62,19 @@ function decideWith(
   if (verdict.verdict !== 'commit') return verdict;
   const { success: _, status, ...rest } = verdict.answer;
   return { ...verdict, answer: { ...decidedAnswer(record, decided), ...rest, outcome: status } };
+}
+
+/** For what is done at once: the permission is used with the decision that gives it. */
+export function conclusionOf(
+  { requested_by: agent_id, session_id }: ApprovalState,
+  { approval_id, verdict, decided_by, reason: decision_reason }: PersonsDecision,
+): EventBody[] {
+  const said = { decided_by, decision_reason };
+  if (verdict === 'denied') return [approvalEvent(approval_id, 'approval_denied', said)];
+  return [
+    approvalEvent(approval_id, 'approval_approved', said),
+    approvalEvent(approval_id, 'approval_used', { agent_id, session_id }),
+  ];
 }
 
 export function unknownApproval(approval_id: string): Refusal {

@@ -20,6 +20,8 @@ export interface BoardSettings {
   readonly max_attempts: number;
   /** A claim that is open for longer is listed as pending for long. */
   readonly stuck_ms: number;
+  /** Several agents may have the same role: what they make is told apart by `produced_by_agent`. */
+  readonly allow_duplicate_roles: boolean;
 }
 
 export const DEFAULT_SETTINGS: BoardSettings = {
@@ -29,6 +31,7 @@ export const DEFAULT_SETTINGS: BoardSettings = {
   on_failure: 'terminate',
   max_attempts: 3,
   stuck_ms: 30 * 60_000,
+  allow_duplicate_roles: false,
 };
 
 /** A bid that is known without asking the agent. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import { type ApprovalState, approvalEvent } from '../approvals/approval.ts';
-import type { PersonsDecision } from '../approvals/decide.ts';
+import type { ApprovalState } from '../approvals/approval.ts';
+import { conclusionOf, type PersonsDecision } from '../approvals/decide.ts';
 import { type ClaimRecord, type ClaimState, claimEvent, claimKey, NEVER_MS } from './claim.ts';
 import { type EscalatedConvergence, escalatedIn } from './escalation.ts';
 
@@ -18,7 +18,7 @@ export function reviewConvergence(approval: ApprovalState, decided: PersonsDecis
     decide(loaded, now_ms) {
       const record = loaded.get<ClaimState>(key);
       const { feature, edge } = asked;
-      const queue = queueEvents(approval, decided);
+      const queue = conclusionOf(approval, decided);
       const until_ms = approval.expires_at_ms;
       // Whatever ends or replaces a grant takes its question with it.
       if (record?.state.escalation?.approval_id !== decided.approval_id) {
@@ -42,18 +42,6 @@ export function reviewConvergence(approval: ApprovalState, decided: PersonsDecis
       return commit([...queue, review, converged], answer, until_ms);
     },
   };
-}
-
-function queueEvents(
-  { requested_by: agent_id, session_id }: ApprovalState,
-  { approval_id, verdict, decided_by, reason: decision_reason }: PersonsDecision,
-): EventBody[] {
-  const said = { decided_by, decision_reason };
-  if (verdict === 'denied') return [approvalEvent(approval_id, 'approval_denied', said)];
-  return [
-    approvalEvent(approval_id, 'approval_approved', said),
-    approvalEvent(approval_id, 'approval_used', { agent_id, session_id }),
-  ];
 }
 
 /** Its time stood still: a holder that is sent back has as much of it left as after its last sign. */
