@@ -61,6 +61,10 @@ const catalogue = {
     'error',
     'Correct agent_roles.yml as the errors say, or take it away; then call again. Nothing was changed.',
   ],
+  board_invalid: [
+    'error',
+    'Correct the file as the errors say, then call again; docs/board-file.md describes it. Nothing was changed.',
+  ],
   // ports
   no_ports_available: [
     'error',
@@ -134,7 +138,6 @@ const catalogue = {
   not_granted: ['error', 'Deliver only what you were granted; my_grants shows it.'],
   grant_taken: ['error', 'Leave it: the other process delivers, or its hold runs out.'],
   duplicate_role: ['error', 'Give one of them another role, or set allow_duplicate_roles.'],
-  board_invalid: ['error', 'Correct the file as the errors say; `cox up --check` shows all of them.'],
   claim_rejected: [
     'action',
     'Take the suggestion, or something else (route_work); wait_seconds waits until it is free.',

@@ -1,10 +1,23 @@
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Tags } from 'yaml';
 import type { z } from 'zod';
 import type { FileProblem } from './file-problem.ts';
 
 export type { FileProblem } from './file-problem.ts';
 
 type Path = readonly PropertyKey[];
+
+/** The reason of a problem that is none for readers of other people's files. */
+export const UNKNOWN_FIELD = 'unknown field';
+
+/** Nobody reads more of them at once. */
+export const PROBLEMS_MAX = 200;
+
+export interface YamlOptions {
+  /** Every value is the text that was written (`007`, `1.10`), or null; `<<` merges, as in files for Docker Compose. */
+  readonly texts?: boolean;
+  /** A problem's line is that of the key: what is under it may begin a line below. */
+  readonly key_lines?: boolean;
+}
 
 export interface ReadYaml<T> {
   /** Undefined: nothing that could be looked at any further. */
@@ -22,14 +35,22 @@ export function readYaml<S extends z.ZodType>(
   text: string,
   schema: S,
   loose: z.ZodType<unknown> = schema,
+  { texts = false, key_lines = false }: YamlOptions = {},
 ): ReadYaml<z.output<S>> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    ...(texts ? { merge: true, customTags: textsOnly } : {}),
+  });
   /** The line of the named node or, if it is not there, of the nearest one around it. */
   const lineOf = (path: Path): number => {
     for (let length = path.length; length >= 0; length -= 1) {
       const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+      if (!isNode(node) || !node.range) continue;
+      const around = length < 2 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+      const key = key_lines ? keyStart(around, path[length - 1]) : undefined;
+      return lines.linePos(key ?? node.range[0]).line;
     }
     return 1;
   };
@@ -49,18 +70,41 @@ export function readYaml<S extends z.ZodType>(
   let given: unknown;
   try {
     given = document.toJS();
-  } catch {
-    return { value: undefined, problems: [problem([], 'too many aliases')], problem };
+  } catch (error) {
+    return { value: undefined, problems: [problem([], aliasProblem(error))], problem };
   }
   const parsed = schema.safeParse(given ?? {});
-  const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
+  const found = (parsed.error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => problem([...issue.path, key], 'unknown field'))
-      : [problem(issue.path, issue.message.replace(/^Invalid input: /, ''))],
+      ? issue.keys.map((key) => ({ path: [...issue.path, key], reason: UNKNOWN_FIELD }))
+      : [{ path: issue.path, reason: issue.message.replace(/^Invalid input: /, '') }],
   );
+  const problems = fewest(found).map(({ path, reason }) => problem(path, reason));
   return {
     value: parsed.data ?? (loose.safeParse(given).data as z.output<S> | undefined),
     problems,
     problem,
   };
+}
+
+function keyStart(around: unknown, key: PropertyKey | undefined): number | undefined {
+  if (!isMap(around)) return undefined;
+  const pair = around.items.find((item) => isScalar(item.key) && item.key.value === key);
+  return isNode(pair?.key) ? pair.key.range?.[0] : undefined;
+}
+
+/** To find the line of each takes a while. Whoever leaves out the unknown ones must never be left without the others. */
+function fewest<T extends { readonly reason: string }>(found: readonly T[]): readonly T[] {
+  if (found.length <= PROBLEMS_MAX) return found;
+  const rank = ({ reason }: T) => Number(reason === UNKNOWN_FIELD);
+  return found.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROBLEMS_MAX);
+}
+
+function textsOnly(tags: Tags): Tags {
+  return tags.filter((tag) => typeof tag === 'string' || !/:(?:bool|int|float)$/.test(tag.tag));
+}
+
+function aliasProblem(error: unknown): string {
+  const [message = ''] = (error instanceof Error ? error.message : '').split('\n', 1);
+  return /^(?:Unresolved alias|Merge sources)/.test(message) ? message : 'too many aliases';
 }

@@ -237,6 +237,7 @@ const CODES: Record<RefusalCode, string> = {
   team_limit_reached: 'error 1 200',
   team_invalid: 'error 1 200',
   roles_invalid: 'error 1 200',
+  board_invalid: 'error 1 200',
   no_ports_available: 'error 1 200',
   state_unavailable: 'error 4 503',
   guardrails_invalid: 'error 2 422',

@@ -162,4 +162,6 @@ export const requirements: Readonly<Record<string, string>> = {
   'STORE-6': 'what only POSIX has is known, each with what Windows does instead',
   'GUARD-8':
     'removing build output, temporary files or what git has unchanged is excused by named rules that can be switched off',
+  'BID-3':
+    'agents of a board have unique roles unless duplicates are allowed; the refusal names both agents, in the seed’s words',
 };

@@ -3,6 +3,7 @@ import { type ClaimRules, DEFAULT_RULES, type EdgeTerms } from '../../domain/cla
 import { edgeToAsset } from '../../domain/routing/topology.ts';
 import { nameProblem } from '../../kernel/names.ts';
 import type { FileProblem } from '../file-problem.ts';
+import { present } from '../present.ts';
 import { readYaml } from '../yaml-file.ts';
 import { depthProblem } from './depth.ts';
 import { KNOWN_KEYS, KNOWN_ROLE_KEYS, type RolesFile, rolesSchema } from './roles-schema.ts';
@@ -117,13 +118,4 @@ function timesOf(
     stale_action: stale_claim_action,
     ttl_ms: claim_ttl_seconds === undefined ? undefined : claim_ttl_seconds * 1000,
   });
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without the keys that are not there: spread over the defaults they would wipe them out. */
-function present<T extends object>(given: T | undefined): Present<T> {
-  return Object.fromEntries(
-    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
-  ) as Present<T>;
 }

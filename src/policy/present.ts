@@ -1,0 +1,8 @@
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Without the keys that are not there: spread over the defaults they would wipe them out. */
+export function present<T extends object>(given: T | undefined): Present<T> {
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
+  ) as Present<T>;
+}
