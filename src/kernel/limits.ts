@@ -66,6 +66,18 @@ export const limits = {
   /** Files of a push; GitHub leaves out the rest of larger ones. */
   push_files_max: 2048,
 
+  /** Each one may be awaited by a claim, whose record has so many links at most; and all are in the one record that every bid goes by. */
+  board_agents_max: 40,
+  board_roster_bytes_max: 200_000,
+  board_areas_per_agent_max: 20,
+  board_target_types_max: 50,
+  /** Executions of one agent at once. */
+  board_concurrent_max: 100,
+  board_attempts_max: 100,
+  board_review_iterations_max: 1000,
+  /** One timer can wait for it; 24 days are the most it can. */
+  board_time_ms_max: 7 * 24 * 3600 * 1000,
+
   message_chars_max: 10_000,
   message_recipients_max: 40,
   messages_listed_max: 100,
@@ -89,8 +101,6 @@ export const limits = {
   parents_per_round: 8,
   dependents_per_round: 50,
 
-  /** On the roster of the board: each one may be awaited by a claim, and a record has so many links at most. */
-  board_agents_max: 40,
   artefact_type_chars_max: 100,
   artefact_payload_bytes_max: 200_000,
   artefact_sources_max: 40,
@@ -163,6 +173,13 @@ export const limits = {
   network_entries_max: 200,
   network_addresses_max: 32,
   network_access_listed_max: 200,
+
+  /** What an agent's command may print, on each of its two streams. */
+  agent_output_bytes_max: 10_000_000,
+  /** Each text of a failure. */
+  agent_failure_chars_max: 5000,
+  bid_script_ms_max: 10_000,
+  bid_output_bytes_max: 64 * 1024,
 
   keys_max: 1000,
   key_days_max: 3650,

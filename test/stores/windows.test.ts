@@ -62,9 +62,9 @@ const POSIX_ONLY: Record<string, string> = {
   'src/operations/promotion/diff.ts': '/dev/null as diff writes it; only shown',
   'src/places/lasting.ts':
     'an asset keeps its mode; there a file has none but read-only, and is as private as its folder',
-  'src/doors/verify/clean-tree.ts': '/dev/null as git for Windows knows it too: no hooks are run',
+  'src/doors/process/plain-git.ts': '/dev/null as git for Windows knows it too: no hooks are run',
   'src/doors/verify/e2b.ts': 'paths within the sandbox, which runs Linux',
-  'src/doors/verify/marked-processes.ts': 'children that left their group; there only the group is ended',
+  'src/doors/process/marked.ts': 'children that left their group; there only the group is ended',
   'src/doors/verify/ntm.ts': 'tmux, which there is not: the run is left to another executor',
   'src/doors/cli/common.ts': 'the name of an account without one; every Windows account has a name',
 };

@@ -1,6 +1,6 @@
 import type { Phase } from '../../domain/board/settings.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig } from '../../policy/board/agent-config.ts';
 
 /** One grant that is to be worked on. */
 export interface Assignment {

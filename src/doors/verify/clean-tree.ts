@@ -3,9 +3,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { hasEnded, readProcess } from '../enforce/client-process.ts';
-import { git } from '../enforce/git.ts';
+import { endMarked } from '../process/marked.ts';
+import { plainGit } from '../process/plain-git.ts';
+import { runMark } from './environment.ts';
 import type { Job } from './executor.ts';
-import { endMarked } from './marked-processes.ts';
 
 const PREFIX = 'cox-verify-';
 const OWNER_FILE = 'owner.json';
@@ -23,23 +24,6 @@ interface Owner {
   readonly pid: number;
   readonly started: string;
   readonly host: string;
-}
-
-const NO_HOOKS = {
-  GIT_CONFIG_COUNT: '1',
-  GIT_CONFIG_KEY_0: 'core.hooksPath',
-  GIT_CONFIG_VALUE_0: '/dev/null',
-};
-
-/** Git without the hooks, the index and the repository that a caller's environment may name. */
-function plainGit(words: readonly string[], { root, env }: Pick<Job, 'root' | 'env'>): Promise<string> {
-  const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
-  return git(words, { cwd: root, env: { ...clean, ...NO_HOOKS } });
-}
-
-/** The full id, if the repository has the commit. */
-export async function resolveCommit(name: string, place: Pick<Job, 'root' | 'env'>): Promise<string> {
-  return (await plainGit(['rev-parse', '--verify', '--end-of-options', `${name}^{commit}`], place)).trim();
 }
 
 export async function checkOut(job: Job): Promise<CleanTree> {
@@ -70,7 +54,7 @@ function link(root: string, tree: string, name: string): void {
 }
 
 async function removeTree(folder: string, place: Pick<Job, 'root' | 'env'>): Promise<void> {
-  endMarked(basename(folder));
+  endMarked(runMark(basename(folder)));
   await plainGit(['worktree', 'remove', '--force', '--force', join(folder, 'tree')], place).catch(() => '');
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

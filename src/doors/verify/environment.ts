@@ -1,3 +1,4 @@
+import type { Mark } from '../process/marked.ts';
 import type { Job } from './executor.ts';
 
 /** How programs are found and speak. Nothing that holds a secret or changes what a program does. */
@@ -5,6 +6,10 @@ const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'];
 
 /** Every process of a run carries it, so that all of them can be found again. */
 export const RUN_MARK = 'COX_VERIFICATION_RUN';
+
+export function runMark(value: string): Mark {
+  return { variable: RUN_MARK, value };
+}
 
 /** The variables that the policy wants and the runner has not. */
 export function missingVariables({ policy, env }: Job): string[] {

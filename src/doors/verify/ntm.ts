@@ -6,11 +6,11 @@ import type { RunResult } from '../../domain/verification/run.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import { limits } from '../../kernel/limits.ts';
+import { endMarked } from '../process/marked.ts';
 import type { CleanTree } from './clean-tree.ts';
-import { cleanEnvironment } from './environment.ts';
+import { cleanEnvironment, runMark } from './environment.ts';
 import type { Executor, Job } from './executor.ts';
 import { inCleanTree } from './in-clean-tree.ts';
-import { endMarked } from './marked-processes.ts';
 import { fitToShow } from './tail.ts';
 
 /** A tmux server of our own: neither its sessions nor its settings mix with a person's. */
@@ -69,7 +69,7 @@ async function runInSession(
     return { status: exit_code === 0 ? 'passed' : 'failed', exit_code, output: endOf(output) };
   } finally {
     await tmux(['kill-session', '-t', `=${session}`], job.env);
-    endMarked(clean.mark);
+    endMarked(runMark(clean.mark));
   }
 }
 

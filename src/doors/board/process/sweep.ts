@@ -1,0 +1,43 @@
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { collected, hasToStay } from './collect.ts';
+import { type Places, RunFiles } from './run-files.ts';
+import { clearFolder, isLost, starterOf } from './run-folder.ts';
+import { removeWorkspace } from './workspace.ts';
+
+/** What came of it is on the ledger: nobody will ask for it again. */
+export async function forgetRun(run_id: string, places: Places): Promise<void> {
+  const run = new RunFiles(run_id, places);
+  if (collected(run) === undefined || hasToStay(run)) return;
+  await removeWorkspace(run, places);
+  await rm(run.folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/**
+ * What orchestrators left that were killed: trees of runs that were collected; and, of those that nobody waits for any more,
+ * all that is left, with their work kept. What still runs is left alone: it ends in its time.
+ */
+export async function sweepRuns(
+  places: Places,
+  isWanted: (run_id: string) => boolean = () => true,
+): Promise<void> {
+  for (const name of namesIn(places.runs)) {
+    const run = new RunFiles(name, places);
+    const starter = starterOf(run);
+    if (starter === undefined || hasToStay(run)) continue;
+    if (collected(run) !== undefined) {
+      if (isWanted(starter.run_id)) await removeWorkspace(run, places);
+      else await forgetRun(starter.run_id, places);
+    } else if (!isWanted(starter.run_id) && (run.exit() !== undefined || isLost(run)))
+      await clearFolder(run, places);
+  }
+}
+
+/** Other names than a run has are other things, or wait for a person. */
+function namesIn(runs: string): string[] {
+  try {
+    return readdirSync(runs).filter((name) => new RunFiles(name, { runs }).name === name);
+  } catch {
+    return [];
+  }
+}
