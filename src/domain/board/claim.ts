@@ -32,8 +32,10 @@ export interface GrantTaking {
   readonly session_id: string;
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
-  /** Not begun: it waits for its agent's hands to be free. */
+  /** It waits for its agent's hands to be free; whoever has free ones may begin with it. */
   readonly queued?: boolean | undefined;
+  /** Nobody else may, but it has not begun either: it waits for its files. */
+  readonly preparing?: boolean | undefined;
   readonly until_ms: number;
 }
 
@@ -263,4 +265,9 @@ export function mayConcern(agent_id: string, { events }: Pick<LogEntry, 'events'
       (opened ?? roster)?.awaited.includes(agent_id) === true
     );
   });
+}
+
+/** Whether a row of the log says more of the board than that somebody still works. */
+export function isBoardRow({ events }: Pick<LogEntry, 'events'>): boolean {
+  return events.some(({ kind, type }) => kind === BOARD_CLAIM && type !== 'grant_taken');
 }

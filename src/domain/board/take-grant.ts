@@ -1,4 +1,5 @@
 import { isoTime } from '../../kernel/clock.ts';
+import { uuidFromKey } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
@@ -21,19 +22,25 @@ export interface TakeGrant {
   readonly caller: Caller;
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
-  /** It waits for its turn; its time has not begun. */
+  /** It waits for its turn: its time has not begun, and whoever can begin sooner may. */
   readonly queued?: boolean | undefined;
+  /** It is taken, and its time has not begun: its files are not free yet. */
+  readonly preparing?: boolean | undefined;
   /** The session that held it and is known to be dead. */
   readonly instead_of?: string | undefined;
 }
 
 /** Before an agent's command is run, and again and again while it runs: nobody else runs it meanwhile. */
 export function takeGrant(command: TakeGrant): Decision<JsonObject> {
-  const { claim_id, caller, host, pid, queued, instead_of } = command;
+  const { claim_id, caller, host, pid, queued, preparing, instead_of } = command;
   const { agent_id, session_id } = caller;
   return withGrant(claim_id, agent_id, (record, grant, now_ms) => {
     const { taken } = grant;
-    const isOthers = taken !== undefined && taken.session_id !== session_id && now_ms < taken.until_ms;
+    const isOthers =
+      taken !== undefined &&
+      taken.queued !== true &&
+      taken.session_id !== session_id &&
+      now_ms < taken.until_ms;
     if (isOthers && taken.session_id !== instead_of) {
       const { until_ms, ...who } = taken;
       return refused(
@@ -47,8 +54,8 @@ export function takeGrant(command: TakeGrant): Decision<JsonObject> {
     const until_ms = now_ms + limits.grant_lease_ms;
     const next: BoardGrant = {
       ...grant,
-      ...timesOf(grant, queued === true, until_ms, now_ms),
-      taken: { session_id, host, pid, queued, until_ms },
+      ...timesOf(grant, queued !== true && preparing !== true, until_ms, now_ms),
+      taken: { session_id, host, pid, queued, preparing, until_ms },
     };
     const event = takenEvent(record, agent_id, next);
     return commit([event], { success: true, ...grantAnswer(record, next) });
@@ -56,9 +63,9 @@ export function takeGrant(command: TakeGrant): Decision<JsonObject> {
 }
 
 /** The limit counts from when somebody begins. As long as it queues with somebody who lives, no time is lost. */
-function timesOf(grant: BoardGrant, queued: boolean, until_ms: number, now_ms: number) {
+function timesOf(grant: BoardGrant, begins: boolean, until_ms: number, now_ms: number) {
   if (grant.started_at_ms !== undefined) return {};
-  if (queued) return { deadline_ms: until_ms + grant.limit_ms };
+  if (!begins) return { deadline_ms: until_ms + grant.limit_ms };
   return { started_at_ms: now_ms, deadline_ms: now_ms + grant.limit_ms };
 }
 
@@ -102,6 +109,11 @@ function withGrant(
 
 function takenEvent({ id }: BoardClaimRecord, agent_id: string, grant: BoardGrant): EventBody {
   return boardClaimEvent(id, 'grant_taken', { agent_id, grant: { ...grant } as unknown as JsonObject });
+}
+
+/** One name for one attempt at one grant, on any machine. */
+export function runIdOf(claim_id: string, agent_id: string, attempt: number): string {
+  return uuidFromKey(`board run\0${claim_id}\0${agent_id}\0${attempt}`);
 }
 
 export function grantAnswer({ id, state }: BoardClaimRecord, grant: BoardGrant): JsonObject {

@@ -6,9 +6,7 @@ import {
 } from '../../domain/board/artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../../domain/board/board.ts';
 import {
-  type BoardClaimRecord,
   type BoardClaimState,
-  type BoardGrant,
   boardClaimKey,
   claimsAwaiting,
   claimsGranted,
@@ -17,7 +15,7 @@ import {
 } from '../../domain/board/claim.ts';
 import { contextOf } from '../../domain/board/context.ts';
 import { type CoWorker, coWorkers } from '../../domain/board/show-board.ts';
-import { grantAnswer } from '../../domain/board/take-grant.ts';
+import { grantAnswer, runIdOf } from '../../domain/board/take-grant.ts';
 import {
   placeBid as bid,
   deliverArtefact as deliver,
@@ -27,7 +25,6 @@ import {
 import { checkLocksNeeds, checkLocks as describeLocks } from '../../domain/locks/check-locks.ts';
 import { areaName } from '../../kernel/area.ts';
 import { isoTime } from '../../kernel/clock.ts';
-import { uuidFromKey } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
@@ -119,7 +116,7 @@ async function lookFor(step: Step): Promise<JsonObject> {
     const { taken } = grant;
     grants.push({
       ...grantAnswer(claim, grant),
-      run_id: runIdOf(claim, agent_id, grant),
+      run_id: runIdOf(claim.id, agent_id, grant.attempt),
       co_workers: await shownCoWorkers(coWorkers(claim.state, agent_id, board), step),
       taken: taken === undefined ? null : { ...taken, until: isoTime(taken.until_ms) },
     });
@@ -133,11 +130,6 @@ async function lookFor(step: Step): Promise<JsonObject> {
     due: state.bids_due_ms === undefined ? null : isoTime(state.bids_due_ms),
   }));
   return { success: true, agent_id, grants, open_bids };
-}
-
-/** One name for one attempt at one grant, on any machine. */
-function runIdOf({ id }: BoardClaimRecord, agent_id: string, { attempt }: BoardGrant): string {
-  return uuidFromKey(`board run\0${id}\0${agent_id}\0${attempt}`);
 }
 
 /** What they said they would touch, and what they hold now. */
@@ -160,6 +152,7 @@ export interface TakeInput {
   host?: string | undefined;
   pid?: number | undefined;
   queued: boolean;
+  preparing: boolean;
   instead_of?: string | undefined;
 }
 
@@ -178,8 +171,9 @@ export const takeGrant = {
   input: async () => (await import('../schemas/board.ts')).takeGrant,
   async handle(input, step) {
     const { caller } = step;
-    const answer = answerOf(await step.run(take({ ...input, queued: input.queued || undefined, caller })));
-    if (isRefusal(answer) || input.queued) return answer;
+    const [queued, preparing] = [input.queued || undefined, input.preparing || undefined];
+    const answer = answerOf(await step.run(take({ ...input, queued, preparing, caller })));
+    if (isRefusal(answer) || input.queued || input.preparing) return answer;
     return { ...answer, ...(await workOf(input.claim_id, step)) };
   },
 } satisfies Operation<TakeInput>;
@@ -199,7 +193,7 @@ async function workOf(claim_id: string, step: Step): Promise<JsonObject> {
   const context = await contextOf(artefact, additional_context_ids, step.find.bind(step));
   const board = boardOf(loaded.get<BoardState>(boardKey));
   return {
-    run_id: runIdOf(claim, agent_id, grant),
+    run_id: runIdOf(claim.id, agent_id, grant.attempt),
     target_artefact: describeArtefact(artefact),
     context_chain: context.artefacts.map(describeArtefact),
     context_truncated: context.truncated,

@@ -96,7 +96,14 @@ export const takeGrant = inputSchema(
     claim_id,
     host: name('The machine it runs on.').optional(),
     pid: z.int().positive().describe('The process that runs it.').optional(),
-    queued: z.boolean().default(false).describe('It waits for its turn; its time has not begun.'),
+    queued: z
+      .boolean()
+      .default(false)
+      .describe('It waits for its turn: its time has not begun, and others may begin with it.'),
+    preparing: z
+      .boolean()
+      .default(false)
+      .describe('It is yours, but its time has not begun: its files are not free.'),
     instead_of: name('The session that had it and is known to be dead.').optional(),
     operation_id: fields.operation_id,
   }),

@@ -1,0 +1,19 @@
+/** What an orchestrator does itself; what happens on the board stands in the log, for everybody. */
+export interface BoardNews {
+  readonly at_ms: number;
+  readonly what:
+    | 'up'
+    | 'bid'
+    | 'started'
+    | 'adopted'
+    | 'queued'
+    | 'delivered'
+    | 'failed'
+    | 'cancelled'
+    | 'warning'
+    | 'store';
+  readonly agent_id?: string | undefined;
+  readonly claim_id?: string | undefined;
+  readonly phase?: string | undefined;
+  readonly text: string;
+}
