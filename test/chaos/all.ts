@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
 import { raceForAreas } from './areas.ts';
+import { killOrchestrators } from './board.ts';
 import { placesFor, raceForClaims } from './claims-race.ts';
 import { temporaryFolder } from './crew.ts';
 import { restartDynamoDb } from './dynamodb-restart.ts';
@@ -12,6 +13,8 @@ import { restartPostgres } from './postgres-restart.ts';
 import { race } from './race.ts';
 import { attackSeat, storm } from './seat.ts';
 
+const BOARD_CLAIMS = 50;
+const BOARD_KILLS = 100;
 const RACERS = 32;
 const RACE_SECONDS = 10;
 const AREA_RACERS = 16;
@@ -53,6 +56,7 @@ function report(result: { summary: string; faults: readonly string[]; overlaps?:
       postgres: () => server.createDatabase(),
     });
     report(await raceForClaims(places, CLAIM_RACERS, CLAIMS));
+    report(await killOrchestrators(join(folder.path, 'board'), BOARD_CLAIMS, BOARD_KILLS));
     report(await attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED));
     report(await storm(join(folder.path, 'storm.db'), STORM_SECONDS, RACERS));
     report(await killWriters(`sqlite:${join(folder.path, 'kills.db')}`, KILLS, WRITERS));

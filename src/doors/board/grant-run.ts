@@ -31,6 +31,10 @@ export interface RunContext {
   tell(what: BoardNews['what'], run: GrantRun, text: string): void;
 }
 
+export function runOf({ claim, agent_id, grant }: OpenGrant): string {
+  return runIdOf(claim.id, agent_id, grant.attempt);
+}
+
 type Holding = 'queued' | 'preparing' | 'working';
 
 /** One grant in the hands of this process, from the queue to the delivery. */
@@ -45,16 +49,16 @@ export class GrantRun {
   #execution: Execution | undefined;
   #holding: Holding | undefined;
   #cancelled: string | undefined;
+  #busy = false;
 
   constructor(context: RunContext, connection: Connection, agent: AgentConfig, grant: OpenGrant) {
     this.#context = context;
     this.#connection = connection;
     this.agent = agent;
     this.grant = grant;
-    const { claim, grant: granted } = grant;
-    this.run_id = runIdOf(claim.id, agent.agent_id, granted.attempt);
-    const short = claim.id.slice(0, 8);
-    this.worker = agent.workers ? `${agent.role}-${short}-${granted.attempt}` : agent.agent_id;
+    this.run_id = runOf(grant);
+    const short = grant.claim.id.slice(0, 8);
+    this.worker = agent.workers ? `${agent.role}-${short}-${grant.grant.attempt}` : agent.agent_id;
   }
 
   get claim_id(): string {
@@ -63,7 +67,12 @@ export class GrantRun {
 
   /** Begun, or about to: it takes up one of its agent's hands. */
   get isWorking(): boolean {
-    return this.#holding === 'working' || this.#holding === 'preparing';
+    return this.#busy;
+  }
+
+  /** Ours, working or waiting for its turn. */
+  get isHeld(): boolean {
+    return this.#holding !== undefined && !this.#over.signal.aborted;
   }
 
   /** Waits for its turn with us; its time does not pass meanwhile. */
@@ -77,7 +86,14 @@ export class GrantRun {
   /** True: it is ours, and `work` goes on with it. */
   async begin(instead_of?: string): Promise<boolean> {
     const waits = (this.agent.files ?? []).length > 0;
-    return (await this.#take(waits ? 'preparing' : 'working', instead_of)) !== undefined;
+    this.#busy = true;
+    try {
+      this.#busy = (await this.#take(waits ? 'preparing' : 'working', instead_of)) !== undefined;
+    } catch (error) {
+      this.#busy = false;
+      throw error;
+    }
+    return this.#busy;
   }
 
   /** Said again and again as long as it is ours. */
@@ -110,6 +126,7 @@ export class GrantRun {
       if (!this.#over.signal.aborted) this.#context.tell('warning', this, String(error));
     } finally {
       this.#over.abort();
+      this.#busy = false;
     }
   }
 

@@ -6,7 +6,10 @@ import {
   claimsAwaiting,
   claimsGranted,
   grantTo,
+  openClaims,
+  outstanding,
 } from '../../domain/board/claim.ts';
+import { runIdOf } from '../../domain/board/take-grant.ts';
 import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -21,6 +24,8 @@ export interface OpenGrant {
 export interface Seen {
   readonly now_ms: number;
   readonly grants: readonly OpenGrant[];
+  /** All there are; there may be more than one look takes in. */
+  readonly complete: boolean;
   readonly bids: readonly { readonly agent_id: string; readonly claim: BoardClaimRecord }[];
 }
 
@@ -37,6 +42,7 @@ export async function lookFor(
   const { loaded, now_ms } = await store.find(project, { ranges });
   return {
     now_ms,
+    complete: granted.every(({ range }) => loaded.list(range).length < most),
     grants: granted.flatMap(({ agent_id, range }) =>
       loaded.list<BoardClaimState>(range).flatMap((claim) => {
         const grant = grantTo(claim.state, agent_id);
@@ -57,4 +63,18 @@ export async function artefactOf(
   const { loaded } = await store.find(project, { keys: [key] });
   const record = loaded.get<ArtefactState>(key);
   return record === undefined ? undefined : describeArtefact(record);
+}
+
+/** The runs that anybody may be working on. More claims than can be looked at: all of them. */
+export async function wantedRuns({ store, project }: Coxswain): Promise<(run_id: string) => boolean> {
+  const range = openClaims(limits.range_rows_max);
+  const { loaded } = await store.find(project, { ranges: [range] });
+  const claims = loaded.list<BoardClaimState>(range);
+  if (claims.length >= range.limit) return () => true;
+  const wanted = new Set(
+    claims.flatMap(({ id, state }) =>
+      outstanding(state).map((agent_id) => runIdOf(id, agent_id, grantTo(state, agent_id)?.attempt ?? 1)),
+    ),
+  );
+  return (run_id) => wanted.has(run_id);
 }

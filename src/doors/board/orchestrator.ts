@@ -10,8 +10,8 @@ import type { AgentConfig, BoardConfig } from '../../policy/board/agent-config.t
 import { storeHints } from '../../waiting.ts';
 import { readProcess } from '../enforce/client-process.ts';
 import { tend } from '../tending.ts';
-import { GrantRun, type RunContext } from './grant-run.ts';
-import { artefactOf, lookFor, type OpenGrant, type Seen } from './look.ts';
+import { GrantRun, type RunContext, runOf } from './grant-run.ts';
+import { artefactOf, lookFor, type OpenGrant, type Seen, wantedRuns } from './look.ts';
 import { machineName } from './machine-name.ts';
 import type { BoardNews } from './news.ts';
 import { runBidScript } from './process/bid-script.ts';
@@ -99,7 +99,7 @@ class Orchestrator {
     try {
       while (!signal.aborted) {
         const next_ms = await this.#round().catch((error: unknown) => this.#away(error));
-        if (!swept) await sweepRuns(places, (run_id) => this.#runs.has(run_id)).catch(() => {});
+        if (!swept) await sweepRuns(places, () => wantedRuns(this.#coxswain)).catch(() => {});
         swept = true;
         await Promise.race([
           hints.next(clock.elapsed_ms() + Math.min(LOOK_MS, next_ms)),
@@ -142,18 +142,24 @@ class Orchestrator {
   }
 
   /** Nobody waits any longer for what is not in the list. */
-  #letGo({ grants }: Seen): void {
-    if (grants.length >= limits.board_claims_listed_max) return;
-    const wanted = new Set(grants.map((open) => this.#runOf(open)?.run_id));
+  #letGo({ grants, complete }: Seen): void {
+    if (!complete) return;
+    const wanted = new Set(grants.map(runOf));
     for (const run of this.#runs.values())
       if (!wanted.has(run.run_id)) run.cancel('Nobody waits for it any more.');
+    this.#forgetQueued();
   }
 
-  #runOf(open: OpenGrant): GrantRun | undefined {
+  /** Those at work forget themselves at their end. */
+  #forgetQueued(): void {
+    for (const run of this.#runs.values()) if (!run.isHeld && !run.isWorking) this.#runs.delete(run.run_id);
+  }
+
+  #runFor(open: OpenGrant): GrantRun | undefined {
     const agent = this.#agents.get(open.agent_id);
     if (agent === undefined) return undefined;
-    const run = new GrantRun(this.#context, this.#connection(open.agent_id), agent, open);
-    return this.#runs.get(run.run_id) ?? run;
+    const known = this.#runs.get(runOf(open));
+    return known ?? new GrantRun(this.#context, this.#connection(open.agent_id), agent, open);
   }
 
   #connection(agent_id: string): Connection {
@@ -166,7 +172,7 @@ class Orchestrator {
 
   async #schedule({ grants, now_ms }: Seen): Promise<void> {
     for (const open of grants) {
-      const run = this.#runOf(open);
+      const run = this.#runFor(open);
       if (run === undefined || run.isWorking || this.#options.signal.aborted) continue;
       const { taken } = open.grant;
       const isOthers = taken !== undefined && taken.queued !== true && now_ms < taken.until_ms;
@@ -246,13 +252,13 @@ class Orchestrator {
       await clock.sleep(RENEW_MS, signal).catch(() => {});
       // A store that is away keeps everybody else from taking over, too.
       for (const run of [...this.#runs.values()]) if (!signal.aborted) await run.renew().catch(() => {});
+      this.#forgetQueued();
     }
   }
 
   /** Nothing is left behind that runs. What was not done is given back, and the next one begins with it. */
   async #stop(): Promise<void> {
     const runs = [...this.#runs.values()];
-    for (const run of runs) run.cancel('The orchestrator was stopped.');
     await Promise.all(runs.map((run) => run.stop().catch(() => {})));
     await Promise.all(this.#bidding.values());
     await this.#locks.releaseAll().catch(() => {});

@@ -5,10 +5,10 @@ import { nameMatches } from '../../../kernel/glob.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { newSecretName } from '../../../kernel/secret.ts';
+import type { AgentConfig } from '../../../policy/board/agent-config.ts';
 import { signalGroup } from '../../process/group.ts';
 import { endMarked } from '../../process/marked.ts';
 import { supervise } from '../../process/supervise.ts';
-import type { AgentConfig } from '../../../policy/board/agent-config.ts';
 import { agentNames, passedOn } from './environment.ts';
 import { type Places, RUN_VARIABLE } from './run-files.ts';
 

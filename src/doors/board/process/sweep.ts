@@ -13,15 +13,18 @@ export async function forgetRun(run_id: string, places: Places): Promise<void> {
   await rm(run.folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
+/** Whether somebody, whoever it is, still waits for what comes of a run. */
+export type Wanted = (run_id: string) => boolean;
+
 /**
  * What orchestrators left that were killed: trees of runs that were collected; and, of those that nobody waits for any more,
  * all that is left, with their work kept. What still runs is left alone: it ends in its time.
  */
-export async function sweepRuns(
-  places: Places,
-  isWanted: (run_id: string) => boolean = () => true,
-): Promise<void> {
-  for (const name of namesIn(places.runs)) {
+export async function sweepRuns(places: Places, wantedNow: () => Promise<Wanted>): Promise<void> {
+  // Listed before it is asked who is waited for: a run that begins later is in neither.
+  const names = namesIn(places.runs);
+  const isWanted = await wantedNow();
+  for (const name of names) {
     const run = new RunFiles(name, places);
     const starter = starterOf(run);
     if (starter === undefined || hasToStay(run)) continue;
