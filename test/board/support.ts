@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { AgentConfig, AgentProgram } from '../../src/policy/board/agent-config.ts';
 import type { Assignment, Delivery, ToolFailure } from '../../src/doors/board/execution.ts';
 import type { Places } from '../../src/doors/board/process/run-files.ts';
 import { endMarked } from '../../src/doors/process/marked.ts';
+import type { AgentConfig, AgentProgram } from '../../src/policy/board/agent-config.ts';
 
 export interface Stage extends Disposable {
   readonly root: string;

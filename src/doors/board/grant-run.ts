@@ -50,6 +50,8 @@ export class GrantRun {
   #holding: Holding | undefined;
   #cancelled: string | undefined;
   #busy = false;
+  /** In a tree of its own: nobody else's may until the phase is over. */
+  #changed: readonly string[] = [];
 
   constructor(context: RunContext, connection: Connection, agent: AgentConfig, grant: OpenGrant) {
     this.#context = context;
@@ -125,6 +127,7 @@ export class GrantRun {
     } catch (error) {
       if (!this.#over.signal.aborted) this.#context.tell('warning', this, String(error));
     } finally {
+      await this.#context.locks.keepOnly(this.run_id, this.#changed).catch(() => {});
       this.#over.abort();
       this.#busy = false;
     }
@@ -231,7 +234,10 @@ export class GrantRun {
     const files = await changedFiles(this.run_id, places);
     if (files === undefined || files.length === 0) return delivery;
     const refusal = await locks.acquire(this.#named(), files, 0, this.#over.signal);
-    if (refusal === undefined) return delivery;
+    if (refusal === undefined) {
+      this.#changed = files;
+      return delivery;
+    }
     const where = `What it made is kept as refs/cox/runs/${this.run_id}.`;
     return failure('It changed files that others hold.', `${refusal.message} ${where}`);
   }

@@ -18,8 +18,9 @@ interface Held {
 }
 
 /**
- * The locks of those who work on the board: the same as everybody's. They are kept until the phase is over and not only until an
- * agent has delivered: what its co-workers make in trees of their own has to fit together with it.
+ * The locks of those who work on the board: the same as everybody's. What an agent has declared is locked while it works, so that
+ * those with the same files take turns. What it has changed in a tree of its own stays locked until the phase is over: what its
+ * co-workers make in theirs has to fit together with it.
  */
 export class RunLocks {
   readonly #coxswain: Coxswain;
@@ -64,6 +65,18 @@ export class RunLocks {
     return undefined;
   }
 
+  /** It works no longer: only these files stay locked. */
+  async keepOnly(run_id: string, files: readonly string[]): Promise<void> {
+    const held = this.#held.get(run_id);
+    if (held === undefined) return;
+    const kept = new Set(files);
+    await this.#let(
+      held,
+      [...held.files].filter((file) => !kept.has(file)),
+    );
+    if (held.files.size === 0) this.#held.delete(run_id);
+  }
+
   /** Those whose phase is over. A lock that can't be released now runs out. */
   async releaseEnded(): Promise<void> {
     if (this.#held.size === 0) return;
@@ -74,22 +87,20 @@ export class RunLocks {
     for (const [run_id, { claim_id, phase }] of [...this.#held]) {
       const key = boardClaimKey(claim_id);
       if (!loaded.hasKey(key)) continue;
-      if (loaded.get<BoardClaimState>(key)?.state.phase !== phase) await this.release(run_id);
+      if (loaded.get<BoardClaimState>(key)?.state.phase !== phase) await this.keepOnly(run_id, []);
     }
   }
 
-  async release(run_id: string): Promise<void> {
-    const held = this.#held.get(run_id);
-    this.#held.delete(run_id);
-    const files = [...(held?.files ?? [])];
-    for (let start = 0; start < files.length; start += limits.paths_per_call) {
-      const file_paths = files.slice(start, start + limits.paths_per_call);
-      await held?.connection.perform(releaseLock, { file_paths }).catch(() => {});
+  async #let({ connection, files }: Held, given: readonly string[]): Promise<void> {
+    for (let start = 0; start < given.length; start += limits.paths_per_call) {
+      const file_paths = given.slice(start, start + limits.paths_per_call);
+      for (const file of file_paths) files.delete(file);
+      await connection.perform(releaseLock, { file_paths }).catch(() => {});
     }
   }
 
   async releaseAll(): Promise<void> {
-    for (const run_id of [...this.#held.keys()]) await this.release(run_id);
+    for (const run_id of [...this.#held.keys()]) await this.keepOnly(run_id, []);
   }
 
   get connections(): readonly Connection[] {
