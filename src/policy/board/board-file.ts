@@ -79,7 +79,7 @@ function checkNumber(agents: readonly AgentConfig[], findings: Findings): void {
     findings.complain(['agents'], 'expected at least one agent');
   if (agents.length > board_agents_max)
     findings.complain(['agents'], `expected at most ${board_agents_max} agents`);
-  if (JSON.stringify(agents.map(rosterEntry)).length > board_roster_bytes_max)
+  if (Buffer.byteLength(JSON.stringify(agents.map(rosterEntry))) > board_roster_bytes_max)
     findings.complain(['agents'], 'names, types and files of all agents together are too long');
 }
 

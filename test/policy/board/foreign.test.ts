@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../../src/domain/board/settings.ts';
+import { agentSchema } from '../../../src/policy/board/agent-schema.ts';
+import { schemaKit } from '../../../src/policy/board/schema-kit.ts';
 import { board, parse, problems, warnings } from './support.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -150,13 +152,15 @@ test('a holt.yml: what is not used is said; a variable that is not set is a mist
   assert.deepEqual(problems(holt), ['22 agents.Designer.environment.1: the variable ACME_TOKEN is not set']);
 });
 
-test('the example of docs/board-file.md is sound, and its tables name every key there is', () => {
+test('the example of docs/board-file.md is sound, and the page names every key of an agent', () => {
   const text = read('docs/board-file.md');
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
   const parsed = parse(example, { env: { USER: 'anna' } });
   assert.ok(parsed.ok, JSON.stringify(parsed));
   assert.deepEqual(parsed.warnings, []);
   assert.deepEqual(parsed.config.settings, DEFAULT_SETTINGS, 'it shows the defaults');
+  for (const key of Object.keys(agentSchema(schemaKit(true)).shape))
+    assert.match(text, new RegExp(`\`${key}\\b`), key);
   const [writer, reviewer, tester, anna] = parsed.config.agents;
   assert.deepEqual(writer?.files, ['src/', 'docs/*.md']);
   assert.equal(writer?.program?.environment.GREETING, 'hello anna');

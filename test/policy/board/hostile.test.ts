@@ -121,3 +121,14 @@ test('whatever is in the place of a value, there is an answer', () => {
       assert.ok(parsed.ok || found.length > 0, `${key}: ${value}`);
     }
 });
+
+test('hundreds of unknown keys are told of by the first ones, and hide no mistake', () => {
+  const unknown = Array.from({ length: 500 }, (_, index) => `k${index}: 1\n`).join('');
+  const parsed = parse(`agents: { a: }\n${unknown}`);
+  assert.ok(parsed.ok);
+  assert.equal(parsed.warnings.length, 200);
+  assert.deepEqual(problems(`${unknown}agents: { a: { replicas: 0, ${unknown.replaceAll('\n', ', ')} } }`), [
+    '501 agents.a.replicas: expected a whole number from 1 to 100',
+  ]);
+  assert.match(problems(`${unknown}version: 3\nagents: { a: }\n`).join(), /^501 version: expected "1\.0"$/);
+});

@@ -45,8 +45,7 @@ test('[BID-3] replicas of an agent are one role; duplicates can be allowed', () 
   ]);
 });
 
-test('every mistake at once, each with its line, in the order of the lines', () => {
-  const text = `version: "2.0"
+const WRONG = `version: "2.0"
 orchestrator:
   max_review_iterations: -1
   bid_deadline: soon
@@ -82,8 +81,10 @@ agents:
   coxswain: {}
   other: { mode: leader, strategy: keep, max_concurrent: 1.5, prompts: { "a b": x }, bid_script: [""] }
 `;
+
+test('every mistake at once, each with its line, in the order of the lines', () => {
   assert.deepEqual(
-    problems(text).map((problem) => problem.split(': ')[0]),
+    problems(WRONG).map((problem) => problem.split(': ')[0]),
     [
       '1 version',
       '3 orchestrator.max_review_iterations',
