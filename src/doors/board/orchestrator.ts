@@ -14,6 +14,7 @@ import { GrantRun, type RunContext, runOf } from './grant-run.ts';
 import { artefactOf, lookFor, type OpenGrant, type Seen, wantedRuns } from './look.ts';
 import { machineName } from './machine-name.ts';
 import type { BoardNews } from './news.ts';
+import { placesOf } from './places.ts';
 import { runBidScript } from './process/bid-script.ts';
 import type { Runtime } from './process/execution.ts';
 import type { Places } from './process/run-files.ts';
@@ -32,7 +33,8 @@ const BIDS_AT_ONCE = 4;
 export interface OrchestratorOptions {
   readonly coxswain: Coxswain;
   readonly config: BoardConfig;
-  readonly places: Places;
+  /** Default: this machine's own. */
+  readonly places?: Places | undefined;
   /** How agents in containers are run, where that is possible. */
   readonly containers?: Runtime | undefined;
   readonly news: (news: BoardNews) => void;
@@ -44,7 +46,9 @@ export interface OrchestratorOptions {
  * the store and what an agent printed is in its run's folder: this may be killed at any moment, and any number of them may run.
  */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<{ done: Promise<void> }> {
-  const orchestrator = new Orchestrator(options);
+  const places = options.places ?? placesOf(options.coxswain, options.config, process.env);
+  if ('success' in places) throw new Error(places.message);
+  const orchestrator = new Orchestrator(options, places);
   await orchestrator.configure();
   return { done: orchestrator.work() };
 }
@@ -63,8 +67,8 @@ class Orchestrator {
   readonly #bidding = new Map<string, Promise<void>>();
   #stirred = Promise.withResolvers<void>();
 
-  constructor(options: OrchestratorOptions) {
-    const { coxswain, config, places, containers } = options;
+  constructor(options: OrchestratorOptions, places: Places) {
+    const { coxswain, config, containers } = options;
     this.#options = options;
     this.#coxswain = coxswain;
     this.#agents = new Map(config.agents.map((agent) => [agent.agent_id, agent]));
@@ -91,7 +95,8 @@ class Orchestrator {
 
   async work(): Promise<void> {
     const { store, clock, project } = this.#coxswain;
-    const { signal, places } = this.#options;
+    const { signal } = this.#options;
+    const { places } = this.#context;
     const hints = storeHints(store, clock, project, signal, isBoardRow);
     const tending = tend(this.#coxswain, () => [...this.#connections.values(), ...this.#locks.connections]);
     const renewing = this.#keepRenewing();
@@ -228,7 +233,7 @@ class Orchestrator {
   async #placeBid(agent: AgentConfig, claim_id: string, artefact_id: string): Promise<void> {
     const artefact = await artefactOf(this.#coxswain, artefact_id);
     if (artefact === undefined) return;
-    const { bid, why } = await runBidScript(agent, artefact, this.#options.places);
+    const { bid, why } = await runBidScript(agent, artefact, this.#context.places);
     if (this.#options.signal.aborted) return;
     const { agent_id } = agent;
     const answer = await this.#connection(agent_id).performBuilt(placeBid, { claim_id, bid });
