@@ -164,4 +164,6 @@ export const requirements: Readonly<Record<string, string>> = {
     'removing build output, temporary files or what git has unchanged is excused by named rules that can be switched off',
   'BID-3':
     'agents of a board have unique roles unless duplicates are allowed; the refusal names both agents, in the seed’s words',
+  'PHASE-7':
+    'controller / worker: one bidder per role, ephemeral workers with limits of CPU, memory and time, always cleaned up',
 };

@@ -179,7 +179,8 @@ export class GrantRun {
     if (this.#over.signal.aborted) return undefined;
     const begun = await this.#take('working');
     if (begun === undefined || this.#over.signal.aborted) return undefined;
-    const delivery = await this.#execute(this.#assignment(begun));
+    const assignment = this.#assignment(begun);
+    const delivery = this.#explained(await this.#execute(assignment), assignment);
     if (this.#over.signal.aborted) {
       this.#context.tell('cancelled', this, this.#cancelled ?? 'cancelled');
       return undefined;
@@ -201,6 +202,12 @@ export class GrantRun {
     tell('started', this, `attempt ${assignment.attempt}`);
     this.#execution = startExecution(assignment, places, runtime);
     return await this.#execution.delivered;
+  }
+
+  #explained(delivery: Delivery, assignment: Assignment): Delivery {
+    const explain = this.#context.runtimeOf(this.agent)?.explain;
+    if (delivery.ok || explain === undefined) return delivery;
+    return { ok: false, failure: explain(delivery.failure, assignment) };
   }
 
   #assignment(begun: JsonObject): Assignment {

@@ -10,13 +10,14 @@ import type { AgentConfig, BoardConfig } from '../../policy/board/agent-config.t
 import { storeHints } from '../../waiting.ts';
 import { readProcess } from '../enforce/client-process.ts';
 import { tend } from '../tending.ts';
+import { asContainer } from './container/runtime.ts';
+import type { ContainerTool } from './container/tool.ts';
 import { GrantRun, type RunContext, runOf } from './grant-run.ts';
 import { artefactOf, lookFor, type OpenGrant, type Seen, wantedRuns } from './look.ts';
 import { machineName } from './machine-name.ts';
 import type { BoardNews } from './news.ts';
 import { placesOf } from './places.ts';
 import { runBidScript } from './process/bid-script.ts';
-import type { Runtime } from './process/execution.ts';
 import type { Places } from './process/run-files.ts';
 import { sweepRuns } from './process/sweep.ts';
 import { boardInput } from './roster.ts';
@@ -35,8 +36,6 @@ export interface OrchestratorOptions {
   readonly config: BoardConfig;
   /** Default: this machine's own. */
   readonly places?: Places | undefined;
-  /** How agents in containers are run, where that is possible. */
-  readonly containers?: Runtime | undefined;
   readonly news: (news: BoardNews) => void;
   readonly signal: AbortSignal;
 }
@@ -48,9 +47,23 @@ export interface OrchestratorOptions {
 export async function startOrchestrator(options: OrchestratorOptions): Promise<{ done: Promise<void> }> {
   const places = options.places ?? placesOf(options.coxswain, options.config, process.env);
   if ('success' in places) throw new Error(places.message);
-  const orchestrator = new Orchestrator(options, places);
+  const orchestrator = new Orchestrator(options, places, await containersFor(options, places));
   await orchestrator.configure();
   return { done: orchestrator.work() };
+}
+
+/** Only who has agents in containers needs a program for them, and then it has to be there. */
+async function containersFor(
+  { config, coxswain }: OrchestratorOptions,
+  places: Places,
+): Promise<ContainerTool | undefined> {
+  if (!config.agents.some(({ program }) => program?.runtime === 'container')) return undefined;
+  const { findContainerTool } = await import('./container/tool.ts');
+  const tool = await findContainerTool(places.env);
+  if ('missing' in tool) throw new Error(tool.missing);
+  const { sweepContainers } = await import('./container/clean-up.ts');
+  await sweepContainers(tool, places.runs, await wantedRuns(coxswain)).catch(() => []);
+  return tool;
 }
 
 class Orchestrator {
@@ -67,8 +80,9 @@ class Orchestrator {
   readonly #bidding = new Map<string, Promise<void>>();
   #stirred = Promise.withResolvers<void>();
 
-  constructor(options: OrchestratorOptions, places: Places) {
-    const { coxswain, config, containers } = options;
+  constructor(options: OrchestratorOptions, places: Places, tool: ContainerTool | undefined) {
+    const { coxswain, config } = options;
+    const containers = tool === undefined ? undefined : asContainer(tool, coxswain.project, places);
     this.#options = options;
     this.#coxswain = coxswain;
     this.#agents = new Map(config.agents.map((agent) => [agent.agent_id, agent]));

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { systemClock } from '../../../kernel/clock.ts';
-import type { Assignment, Execution } from '../execution.ts';
+import type { Assignment, Execution, ToolFailure } from '../execution.ts';
 import { collected, NOTES } from './collect.ts';
 import { agentEnvironment } from './environment.ts';
 import { type Places, RunFiles } from './run-files.ts';
@@ -18,10 +18,18 @@ export interface Prepared {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What the wrapper runs, and what is to be ended that does not end with it. Containers have another one. */
+/** What the wrapper runs, with which environment. */
+export interface Launched {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a run becomes processes, and what is to be ended that does not end with them. Containers have another one. */
 export interface Runtime {
-  command(prepared: Prepared): Promise<readonly string[]> | readonly string[];
+  launch(prepared: Prepared): Promise<Launched> | Launched;
   end?(run: RunFiles): Promise<void>;
+  /** A failure's reason, where it was not the agent that failed. */
+  explain?(failure: ToolFailure, assignment: Assignment): ToolFailure;
 }
 
 /**
@@ -29,12 +37,12 @@ export interface Runtime {
  * more than a machine has memory. Of the processors it gets what others leave. Containers have hard limits.
  */
 const asProcess: (places: Places) => Runtime = ({ folder }) => ({
-  command({ assignment }) {
+  launch({ assignment, env }) {
     const [program = '', ...words] = assignment.agent.program?.command ?? [];
     if (program === '') throw new Error('the agent has no command');
     // As a path it is the configuration's: what an agent is reviewed with is not for the reviewed commit to say.
     const isPath = program.includes('/') && !isAbsolute(program);
-    return [isPath ? resolve(folder, program) : program, ...words];
+    return { command: [isPath ? resolve(folder, program) : program, ...words], env };
   },
 });
 
@@ -86,8 +94,8 @@ async function launch(
   run.write('input.json', JSON.stringify(assignment.input));
   const workspace = await openWorkspace(run, assignment, places);
   const cwd = workspace === undefined ? places.folder : folderIn(workspace, places);
-  const env = agentEnvironment(assignment, run, places);
-  const command = await runtime.command({ run, assignment, workspace, cwd, env });
+  const variables = agentEnvironment(assignment, run, places);
+  const { command, env } = await runtime.launch({ run, assignment, workspace, cwd, env: variables });
   if (isCancelled()) throw new Error('it was cancelled before it began');
   const { limit_ms } = assignment;
   return await startWrapper(run, { command, cwd, env, limit_ms, late: lateness(assignment) });

@@ -1,0 +1,34 @@
+/**
+ * What a tool or the shell before it reads for itself. An agent's HOME would be taken for the folder of podman's storage, its
+ * PATH would be searched for the runtime.
+ */
+const READ_BY_THE_TOOL =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS|TMPDIR|HOSTNAME|NOTIFY_SOCKET|SSH_AUTH_SOCK|SSL_CERT_\w+|\w+_PROXY|GODEBUG|GOTRACEBACK|GOGC|GOMAXPROCS|GOMEMLIMIT|COX_CONTAINER_TOOL)$|^_?(XDG|DOCKER|BUILDKIT|CONTAINERS?|PODMAN|BUILDAH|STORAGE|REGISTRY|REGISTRIES|DBUS|LISTEN|LD|DYLD|OTEL)(_|$)/i;
+
+export interface ContainerEnvironment {
+  /** `--env NAME`: the values come from the tool's own environment, since everybody on the machine can read a command line. */
+  readonly passed: Readonly<Record<string, string>>;
+  /** `--env-file`: what must not be in the tool's own environment. undefined: nothing of that kind. */
+  readonly file?: string | undefined;
+}
+
+/** Or why it can't be: a sentence. */
+export function containerEnvironment(
+  variables: Readonly<Record<string, string>>,
+): ContainerEnvironment | string {
+  const passed: Record<string, string> = {};
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries(variables)) {
+    // Podman takes `NAME*` for all variables that begin so: keys that nobody meant to hand on.
+    if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name))
+      return `a container can't be given a variable called ${JSON.stringify(name)}`;
+    if (value.includes('\0')) return `the value of ${name} has a NUL in it`;
+    if (!READ_BY_THE_TOOL.test(name)) {
+      passed[name] = value;
+      continue;
+    }
+    if (/[\n\r]/.test(value)) return `the value of ${name} has more than one line: set it in the image`;
+    lines.push(`${name}=${value}\n`);
+  }
+  return { passed, file: lines.length === 0 ? undefined : lines.join('') };
+}
