@@ -129,7 +129,6 @@ const catalogue = {
     'error',
     'Have the commit verified (verify_changeset) and complete with it in result.commit.',
   ],
-  // claims
   // the board
   unknown_artefact: ['error', 'Check the id; list_artefacts shows what there is.'],
   unknown_claim: ['error', 'Check the id; board_status lists the claims.'],
@@ -138,6 +137,7 @@ const catalogue = {
   not_granted: ['error', 'Deliver only what you were granted; my_grants shows it.'],
   grant_taken: ['error', 'Leave it: the other process delivers, or its hold runs out.'],
   duplicate_role: ['error', 'Give one of them another role, or set allow_duplicate_roles.'],
+  // claims
   claim_rejected: [
     'action',
     'Take the suggestion, or something else (route_work); wait_seconds waits until it is free.',

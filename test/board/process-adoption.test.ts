@@ -25,6 +25,8 @@ async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
+const everythingIsWanted = async () => () => true;
+const nothingIsWanted = async () => () => false;
 const there = (place: Stage, name: string) => until(async () => existsSync(join(place.root, name)));
 const wrapperOf = (place: Stage, { run_id }: Assignment) =>
   Number(readFileSync(join(place.places.runs, run_id, 'process'), 'utf8').split('\n')[0]);
@@ -99,7 +101,7 @@ test('[PHASE-4] killed at any moment of its start, an orchestrator leaves a run 
     assert.equal((await next.delivered).ok, true, signs[round]);
     assert.equal(readFileSync(join(place.root, String(round)), 'utf8'), 'run\n', signs[round]);
   }
-  await sweepRuns(place.places);
+  await sweepRuns(place.places, everythingIsWanted);
   assert.equal(place.git('worktree', 'list').split('\n').length, 1);
 });
 
@@ -189,13 +191,13 @@ test('[PHASE-7] sweeping leaves what runs and what is waited for, and clears the
   const running = startExecution(runs, place.places);
   await there(place, 'agent');
   await until(async () => !isAlive(wrapperOf(place, lost)));
-  await sweepRuns(place.places);
+  await sweepRuns(place.places, everythingIsWanted);
   assert.ok(existsSync(join(place.places.runs, lost.run_id)));
-  await sweepRuns(place.places, () => false);
+  await sweepRuns(place.places, nothingIsWanted);
   assert.equal(existsSync(join(place.places.runs, lost.run_id)), false);
   assert.equal(place.git('show', `refs/cox/runs/${lost.run_id}:lost.txt`), 'lost');
   writeFileSync(join(place.root, 'go'), '');
   assert.equal((await running.delivered).ok, true);
-  await sweepRuns(place.places, () => false);
+  await sweepRuns(place.places, nothingIsWanted);
   assert.equal(existsSync(join(place.places.runs, runs.run_id)), false);
 });

@@ -66,7 +66,7 @@ function rosterProblem({ members, settings }: BoardState): Refusal | undefined {
 }
 
 /** The words are a contract: people search for them. */
-export function duplicateRoleMessage(role: string, one: string, other: string): string {
+function duplicateRoleMessage(role: string, one: string, other: string): string {
   return `duplicate agent role '${role}' found (agents '${one}' and '${other}'): all agents must have unique roles in Phase 3`;
 }
 

@@ -150,7 +150,7 @@ function grantIfAllBid(draft: ClaimDraft): void {
 }
 
 /** The next phase that somebody bid for; without one the claim is complete. */
-export function startPhaseAfter(draft: ClaimDraft, done: Phase | undefined): void {
+function startPhaseAfter(draft: ClaimDraft, done: Phase | undefined): void {
   const later = PHASES.slice(done === undefined ? 0 : PHASES.indexOf(done) + 1);
   for (const phase of later) {
     const agents = winners(draft.state, phase);
@@ -165,7 +165,7 @@ export function startPhaseAfter(draft: ClaimDraft, done: Phase | undefined): voi
 }
 
 /** The same bids give the same grants: everybody for review and parallel, the first by name for exclusive. */
-export function winners({ bids }: Pick<BoardClaimState, 'bids'>, phase: Phase): string[] {
+function winners({ bids }: Pick<BoardClaimState, 'bids'>, phase: Phase): string[] {
   const word = phase === 'parallel' ? 'claim' : phase;
   const names = Object.keys(bids)
     .filter((name) => bidBy({ bids }, name)?.bid === word)

@@ -63,7 +63,7 @@ export const boardStatus = {
   },
 } satisfies Operation<StatusInput>;
 
-interface MemberInput {
+export interface MemberInput {
   role: string;
   bidding?: Bid | undefined;
   target_types?: string[] | undefined;

@@ -10,7 +10,7 @@ const ROUNDS_MAX = 50;
 
 const soonest = openClaims(limits.board_claims_per_round);
 const bidding = biddingClaims(limits.board_claims_per_round);
-export const dueNeeds = { keys: [boardKey], ranges: [soonest, bidding] };
+const dueNeeds = { keys: [boardKey], ranges: [soonest, bidding] };
 
 /**
  * What time and a changed roster have made true of the claims on the board. Nobody has to run this on a schedule: whoever looks for

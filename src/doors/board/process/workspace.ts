@@ -87,7 +87,7 @@ export function treeGit(
 }
 
 /** Of the tree, against what it began with: committed meanwhile or not. What git ignores is nobody's change. */
-export async function treeChanges(workspace: RunWorkspace, places: Pick<Places, 'env'>): Promise<string[]> {
+async function treeChanges(workspace: RunWorkspace, places: Pick<Places, 'env'>): Promise<string[]> {
   const words = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
   const tracked = await treeGit(['diff', ...words, workspace.base, '--'], workspace, places);
   const others = await treeGit(['ls-files', '--others', '--exclude-standard', '-z'], workspace, places);
