@@ -32,7 +32,7 @@ const wrapperOf = (place: Stage, { run_id }: Assignment) =>
   Number(readFileSync(join(place.places.runs, run_id, 'process'), 'utf8').split('\n')[0]);
 
 /** Says how often it was run, and goes on when it is told to. */
-const PATIENT = `echo run >>$IN/runs; echo $$ >$IN/agent; until [ -e $IN/go ]; do sleep 0.05; done; ${printing()}`;
+const PATIENT = `echo run >>$IN/times; echo $$ >$IN/agent; until [ -e $IN/go ]; do sleep 0.05; done; ${printing()}`;
 
 function patient(place: Stage, more: Partial<Assignment> = {}): Assignment {
   return assignment(PATIENT, more, { environment: { IN: place.root } });
@@ -54,7 +54,7 @@ test('[PHASE-4] an orchestrator is killed -9: its agent goes on, and the next or
   // Whoever was killed before it could tell is followed by one that gets the same.
   assert.deepEqual(await adoptExecution(given, place.places)?.delivered, delivery);
   assert.deepEqual(await startExecution(given, place.places).delivered, delivery);
-  assert.equal(readFileSync(join(place.root, 'runs'), 'utf8'), 'run\n');
+  assert.equal(readFileSync(join(place.root, 'times'), 'utf8'), 'run\n');
   await forgetRun(given.run_id, place.places);
   assert.equal(adoptExecution(given, place.places), undefined);
 });
@@ -108,7 +108,7 @@ test('[PHASE-4] killed at any moment of its start, an orchestrator leaves a run 
 test('[PHASE-4] the machine went down with agent and wrapper: the run is lost, begins anew, and its work is kept', async () => {
   using place = stage();
   const environment = { IN: place.root };
-  const given = assignment(`echo draft >b.txt; ${PATIENT}`, {}, { environment, workspace: 'rw' });
+  const given = assignment(`echo draft $$ >b.txt; ${PATIENT}`, {}, { environment, workspace: 'rw' });
   const first = orchestrator(given, place);
   await there(place, 'agent');
   assert.deepEqual(await changedFiles(given.run_id, place.places), ['b.txt']);
@@ -127,8 +127,11 @@ test('[PHASE-4] the machine went down with agent and wrapper: the run is lost, b
       `Before: What it had not committed is in refs/cox/runs/${given.run_id}.`,
     ].join('\n'),
   );
-  assert.equal(place.git('show', `refs/cox/runs/${given.run_id}:b.txt`), 'draft');
-  assert.equal(readFileSync(join(place.root, 'runs'), 'utf8'), 'run\nrun\n');
+  const [lost, anew] = ['', '-2'].map((more) =>
+    place.git('show', `refs/cox/runs/${given.run_id}${more}:b.txt`),
+  );
+  assert.match(`${lost}\n${anew}`, /^draft (\d+)\ndraft (?!\1$)\d+$/);
+  assert.equal(readFileSync(join(place.root, 'times'), 'utf8'), 'run\nrun\n');
 });
 
 test('[PHASE-4] a number that another process has now is not taken for the wrapper', async () => {

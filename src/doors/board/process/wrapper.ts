@@ -67,9 +67,13 @@ export function namedWrapper(run: RunFiles): Wrapper | undefined {
 
 const GIVEN_UP = 'given up\n';
 
-/** From now on no wrapper of this run starts. False: one has. */
+/**
+ * From now on no wrapper of this run starts. False: one has. A file that names none was given up before, or lost its contents with
+ * the machine's power, and then no wrapper is left either.
+ */
 export function giveUp(run: RunFiles): boolean {
-  return run.writeOnce('process', GIVEN_UP) || run.read('process') === GIVEN_UP;
+  if (run.writeOnce('process', GIVEN_UP)) return true;
+  return run.read('process') !== undefined && namedWrapper(run) === undefined;
 }
 
 function bootId(): string {
