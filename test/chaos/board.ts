@@ -5,6 +5,7 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { entities } from '../../src/domain/entities.ts';
 import { connect, open } from '../../src/index.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import { type Program, readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { readLog } from './log-check.ts';
@@ -52,7 +53,7 @@ export async function killOrchestrators(
   let open = claims;
   try {
     while (open > 0 || killed < kills) {
-      await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 1000));
+      await systemClock.sleep(200 + Math.random() * 1000);
       open = await openClaims(store);
       if (killed >= kills) continue;
       // While there is nothing left to do, more of it comes: every kill is amid the work.

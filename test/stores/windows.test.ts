@@ -62,6 +62,10 @@ const POSIX_ONLY: Record<string, string> = {
   'src/operations/promotion/diff.ts': '/dev/null as diff writes it; only shown',
   'src/places/lasting.ts':
     'an asset keeps its mode; there a file has none but read-only, and is as private as its folder',
+  'src/doors/board/process/wrapper.ts':
+    'a shell around an agent’s command; there agents take part by themselves, over MCP or HTTP',
+  'src/doors/board/container/launch.ts': 'the user in a container; containers need WSL there',
+  'src/doors/board/machine-name.ts': 'where a process number means something; there the host’s name says it',
   'src/doors/process/plain-git.ts': '/dev/null as git for Windows knows it too: no hooks are run',
   'src/doors/verify/e2b.ts': 'paths within the sandbox, which runs Linux',
   'src/doors/process/marked.ts': 'children that left their group; there only the group is ended',
