@@ -15,8 +15,9 @@ export interface Context {
 }
 
 /**
- * What led to an artefact: breadth first over its sources, the nearest first, of each thing its latest version. Versions may
- * have sources of their own, so it is the latest one that is followed further.
+ * What led to an artefact: breadth first over its sources, the nearest first, of each thing its latest version. A reworked thing
+ * is made from its version before and what was said of it, and only its first version knows the goal: older versions are not
+ * shown, but walked through, and the first one is never more than a step away.
  */
 export async function contextOf(
   target: ArtefactRecord,
@@ -25,37 +26,60 @@ export async function contextOf(
 ): Promise<Context> {
   const artefacts: ArtefactRecord[] = [];
   const seen = new Set([target.state.logical_id]);
-  let level = [...additional, ...target.state.source_artefacts];
+  const walked = new Set([target.id]);
+  const unwalked = (ids: readonly string[]) => ids.filter((id) => !walked.has(id));
+  let level = unwalked([...additional, ...sourcesOf(target)]);
   for (let depth = 0; depth < limits.context_depth && level.length > 0; depth += 1) {
+    const named = await artefactsById(level, find);
+    const newest = await newestOf(named, find);
     const next: string[] = [];
-    for (const artefact of await latestOf(level, find)) {
-      const { logical_id, structural_type, source_artefacts } = artefact.state;
-      if (seen.has(logical_id)) continue;
-      if (artefacts.length >= limits.context_artefacts_max) return { artefacts, truncated: true };
-      seen.add(logical_id);
-      next.push(...source_artefacts);
-      if (IN_CONTEXT.has(structural_type)) artefacts.push(artefact);
+    for (const artefact of named) walked.add(artefact.id);
+    for (const artefact of named) {
+      const { logical_id } = artefact.state;
+      const latest = newest.get(logical_id) ?? artefact;
+      if (!seen.has(logical_id)) {
+        if (artefacts.length >= limits.context_artefacts_max) return { artefacts, truncated: true };
+        seen.add(logical_id);
+        walked.add(latest.id);
+        next.push(...sourcesOf(latest));
+        if (IN_CONTEXT.has(latest.state.structural_type)) artefacts.push(latest);
+      }
+      next.push(...sourcesOf(artefact));
     }
-    level = next;
+    level = unwalked(next);
   }
   return { artefacts, truncated: level.length > 0 };
 }
 
+function sourcesOf({ state }: ArtefactRecord): readonly string[] {
+  const { source_artefacts, logical_id, version } = state;
+  return version > 1 ? [...source_artefacts, logical_id] : source_artefacts;
+}
+
 /** The newest version of each, in the order asked for. */
 export async function latestOf(ids: readonly string[], find: Find): Promise<ArtefactRecord[]> {
-  const named = await artefactsById(ids, find);
-  const threads = [...new Set(named.map(({ state }) => state.logical_id))];
-  const { loaded } = await find({ keys: threads.map(threadKey) });
-  const newest = named.map(({ state: { logical_id } }) => {
+  return [...(await newestOf(await artefactsById(ids, find), find)).values()];
+}
+
+/** Of each of the things that these are versions of, the newest; by `logical_id`. */
+async function newestOf(named: readonly ArtefactRecord[], find: Find): Promise<Map<string, ArtefactRecord>> {
+  const things = [...new Set(named.map(({ state }) => state.logical_id))];
+  const { loaded } = await find({ keys: things.map(threadKey) });
+  const ids = things.map((logical_id) => {
     return threadOf(loaded.get<ThreadState>(threadKey(logical_id)), logical_id).artefact_id;
   });
   const known = new Map(named.map((artefact) => [artefact.id, artefact]));
   for (const artefact of await artefactsById(
-    newest.filter((id) => !known.has(id)),
+    ids.filter((id) => !known.has(id)),
     find,
   ))
     known.set(artefact.id, artefact);
-  return [...new Set(newest)].flatMap((id) => known.get(id) ?? []);
+  return new Map(
+    ids.flatMap((id) => {
+      const artefact = known.get(id);
+      return artefact === undefined ? [] : [[artefact.state.logical_id, artefact]];
+    }),
+  );
 }
 
 export async function artefactsById(ids: readonly string[], find: Find): Promise<ArtefactRecord[]> {

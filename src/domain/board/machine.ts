@@ -175,8 +175,8 @@ function winners({ bids }: Pick<BoardClaimState, 'bids'>, phase: Phase): string[
 
 function newGrant({ board, state, now_ms }: ClaimDraft, agent_id: string, phase: Phase, attempt = 1) {
   const limit_ms = limitOf(board, agent_id, phase);
-  // Who has left the board since it bid is known by what it did before.
-  const role = memberOf(board, agent_id)?.role ?? grantTo(state, agent_id)?.role ?? state.produced_by_role;
+  // Who has left the board since it bid is known by what it did before, or else by its name: never by another's role.
+  const role = memberOf(board, agent_id)?.role ?? grantTo(state, agent_id)?.role ?? agent_id;
   return { role, attempt, limit_ms, deadline_ms: now_ms + limit_ms };
 }
 

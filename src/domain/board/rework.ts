@@ -130,8 +130,16 @@ export function decideRework(approval: ApprovalState, decided: PersonsDecision):
       const board = boardOf(loaded.get(boardKey));
       const author = authorOf(state, board);
       const thread = threadOf(loaded.get(thread_key), state.logical_id);
-      if (author === undefined || thread.artefact_id !== state.artefact_id)
+      if (thread.artefact_id !== state.artefact_id)
         return commit(queue, { success: true, status: 'superseded', claim_id }, until_ms);
+      if (author === undefined) {
+        const { events, answer } = authorGone(id, state);
+        return commit(
+          [...queue, ...events],
+          { success: true, status: 'author_missing', claim_id, ...answer },
+          until_ms,
+        );
+      }
       const granted = roundGranted(state.logical_id, decided.decided_by);
       const { events, answer } = assigned({ id, state, board, now_ms }, author);
       return commit(
