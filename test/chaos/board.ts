@@ -53,6 +53,7 @@ export async function killOrchestrators(
   let open = claims;
   try {
     while (open > 0 || killed < kills) {
+      // A moment that nobody chose: whatever is under way then is what the kill falls into.
       await systemClock.sleep(200 + Math.random() * 1000);
       open = await openClaims(store);
       if (killed >= kills) continue;

@@ -162,8 +162,24 @@ export const requirements: Readonly<Record<string, string>> = {
   'STORE-6': 'what only POSIX has is known, each with what Windows does instead',
   'GUARD-8':
     'removing build output, temporary files or what git has unchanged is excused by named rules that can be switched off',
+  'BID-1':
+    'everybody on the roster bids on a new artefact and nothing is granted before the last bid, by name; silence past the deadline is written down as ignore',
+  'BID-2': 'of several exclusive bids the first by name wins; the same bids give the same grants, always',
   'BID-3':
     'agents of a board have unique roles unless duplicates are allowed; the refusal names both agents, in the seed’s words',
+  'BID-4':
+    'agents join, are listed and leave, which unblocks consensus; who is granted something is told, and lists its grants',
+  'PHASE-1': 'review, then parallel, then exclusive; a phase that nobody bid for is skipped',
+  'PHASE-2':
+    'exactly {} or [] approves, all else is feedback; all reviews are awaited, then one veto ends the claim; reviewing one’s own is allowed',
+  'PHASE-3': 'all of a parallel phase must deliver before exclusive starts; each transition happens once',
+  'PHASE-4': 'killed at any instant, the board goes on: no claim is stuck and none runs a phase twice',
+  'PHASE-5':
+    'time limits for each phase and agent: the claim ends with a Failure that says phase, agent, time and limit, or is tried again; late results change nothing',
+  'PHASE-6':
+    'rejected work goes back to its author with the feedback, three times at most, then a person decides about another round',
   'PHASE-7':
     'controller / worker: one bidder per role, ephemeral workers with limits of CPU, memory and time, always cleaned up',
+  'PHASE-8': 'claims that are open for long are listed with what they wait for',
+  'PHASE-9': 'who is granted a parallel part learns of its co-workers and the files they hold or declared',
 };
