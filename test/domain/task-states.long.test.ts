@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { entities } from '../../src/domain/entities.ts';
 import { cancelWork, reprioritiseWork, retryWork } from '../../src/domain/queue/change-work.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
@@ -11,33 +9,13 @@ import { submitWork } from '../../src/domain/queue/submit-work.ts';
 import type { FailurePolicy, TaskState } from '../../src/domain/queue/task.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Decision } from '../../src/ledger/decision.ts';
-import type { EventBody } from '../../src/ledger/entity.ts';
-import type { LogEntry } from '../../src/ledger/log.ts';
-import { deliberate, LoadedSet } from '../../src/ledger/proposal.ts';
-import { apply, canonical, type State } from '../../src/ledger/replay.ts';
+import { canonical } from '../../src/ledger/replay.ts';
 import { anna, newTask } from './facts.ts';
-import { load, MINUTE_MS, NOON_MS } from './spec.ts';
-
-const page = readFileSync(new URL('../../docs/task-states.md', import.meta.url), 'utf8');
-
-/** `status --event--> status`, as drawn and as listed in the table below the drawing. */
-function drawn(): string[] {
-  const found: string[] = [];
-  for (const [, from = '', to = '', event = ''] of page.matchAll(/^ +(\S+) --> (\w+): (\w+)$/gm))
-    found.push(`${from === '[*]' ? 'nothing' : from} --${event}--> ${to}`);
-  const [, table = ''] = page.split('## Events that leave the status as it is');
-  for (const [, event = '', statuses = ''] of table.matchAll(/^\| `(\w+)` \| (.+) \|$/gm))
-    for (const status of statuses.split(', ')) found.push(`${status} --${event}--> ${status}`);
-  return found.sort();
-}
+import { MINUTE_MS, NOON_MS } from './spec.ts';
+import { drawnIn, transitionsOf, type World } from './walk.ts';
 
 /** So many steps reach everything; more find nothing new. */
 const DEPTH = 10;
-
-interface World {
-  readonly state: State;
-  readonly now_ms: number;
-}
 
 const POLICIES: readonly FailurePolicy[] = ['block', 'skip', 'run'];
 const LATER = { not_before_ms: NOON_MS + 20 * MINUTE_MS };
@@ -78,33 +56,6 @@ function moves(on_dependency_failure: FailurePolicy): Decision<JsonObject>[] {
   ];
 }
 
-function eventsOf(decision: Decision<JsonObject>, { state, now_ms }: World): readonly EventBody[] {
-  const loaded = new LoadedSet();
-  const rounds = deliberate(decision, loaded, () => now_ms);
-  let step = rounds.next();
-  while (!step.done) {
-    load(state, step.value, loaded);
-    step = rounds.next();
-  }
-  return step.value.verdict === 'commit' ? step.value.events : [];
-}
-
-/** Event by event, so that every status that is passed through is seen. */
-function follow(world: World, events: readonly EventBody[], seen: Set<string>): World {
-  const state = new Map(world.state);
-  for (const event of events) {
-    const status = () => (state.get(`task/${event.id}`)?.state as unknown as TaskState | undefined)?.status;
-    const before = status() ?? 'nothing';
-    apply(entities, state, {
-      position: state.size,
-      at_ms: world.now_ms,
-      events: [event],
-    } as unknown as LogEntry);
-    seen.add(`${before} --${event.type}--> ${status()}`);
-  }
-  return { state, now_ms: world.now_ms };
-}
-
 /** Two worlds are the same to every decider if they differ in versions and past times only. */
 function essence({ state, now_ms }: World): string {
   const tasks = [...state.values()].map(({ id, state: task }) => {
@@ -126,27 +77,16 @@ function essence({ state, now_ms }: World): string {
   return canonical([tasks, now_ms > NOON_MS]);
 }
 
-function walk(policy: FailurePolicy, depth: number): Set<string> {
-  const transitions = new Set<string>();
-  const known = new Set<string>();
-  let front: World[] = [{ state: new Map(), now_ms: NOON_MS }];
-  for (let step = 0; step < depth && front.length > 0; step += 1) {
-    const next: World[] = [];
-    for (const world of front) {
-      const later = { state: world.state, now_ms: world.now_ms + 11 * MINUTE_MS };
-      const reached = moves(policy).map((decision) => follow(world, eventsOf(decision, world), transitions));
-      for (const each of [later, ...reached]) {
-        const text = essence(each);
-        if (!known.has(text)) next.push(each);
-        known.add(text);
-      }
-    }
-    front = next;
-  }
-  return transitions;
-}
-
 test('[QUEUE-7] [QUEUE-9] the drawing in docs/task-states.md is what the deciders and evolve do, no more and no less', () => {
-  const transitions = new Set(POLICIES.flatMap((policy) => [...walk(policy, DEPTH)]));
-  assert.deepEqual([...transitions].sort(), drawn());
+  const transitions = POLICIES.flatMap((policy) => [
+    ...transitionsOf({
+      moves: moves(policy),
+      pause_ms: 11 * MINUTE_MS,
+      steps_max: DEPTH,
+      kind: 'task',
+      status: (task) => (task as unknown as TaskState).status,
+      essence,
+    }),
+  ]);
+  assert.deepEqual([...new Set(transitions)].sort(), drawnIn('task-states.md'));
 });
