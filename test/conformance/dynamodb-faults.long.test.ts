@@ -14,7 +14,7 @@ const proxies: DynamoProxy[] = [];
 const stormy: Engine = {
   name: 'dynamodb in a storm',
   // Where a conflict, a lost answer or an unfinished batch can matter, without those that go by tenths of a second.
-  only: ['locks', 'queue', 'line', 'mail', 'ledger', 'claims', 'watch', 'races'],
+  only: ['locks', 'queue', 'line', 'mail', 'ledger', 'claims', 'board', 'watch', 'races'],
   async fresh() {
     const table = await testTable();
     const proxy = await startProxy(table.endpoint);

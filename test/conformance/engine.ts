@@ -73,7 +73,19 @@ const SITTER = fileURLToPath(new URL('sitter.ts', import.meta.url));
 /** SQLite again, with every decision of the suite made by a neighbour that sits. */
 export const followers: Engine = {
   name: 'sqlite behind a seat',
-  only: ['locks', 'areas', 'queue', 'line', 'sessions', 'profiles', 'ledger', 'races', 'approvals', 'claims'],
+  only: [
+    'locks',
+    'areas',
+    'queue',
+    'line',
+    'sessions',
+    'profiles',
+    'ledger',
+    'races',
+    'approvals',
+    'claims',
+    'board',
+  ],
   async fresh() {
     const { url, drop } = await sqlite.fresh();
     if (url === undefined) throw new Error('no url');

@@ -2,6 +2,7 @@ import { after, before, describe } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
 import { approvalCases } from './approvals.ts';
 import { areaCases } from './areas.ts';
+import { boardCases } from './board.ts';
 import { claimCases } from './claims.ts';
 import { dependencyCases } from './dependencies.ts';
 import { agent, type Call, type Engine, type Fixture } from './engine.ts';
@@ -41,6 +42,7 @@ const GROUPS: Readonly<Record<string, (scene: Scene) => void>> = {
   approvals: approvalCases,
   profiles: profileCases,
   claims: claimCases,
+  board: boardCases,
   watch: watchCases,
   races: raceCases,
   processes: processCases,
