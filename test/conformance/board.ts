@@ -204,7 +204,7 @@ function wayCases(at: string, table: () => BoardTable): void {
     await t.configure({});
     const early = await t.publish();
     assert.equal((await t.claim(early)).waits_for, 'agents: nobody is on the board');
-    await t.configure({ anna: undefined, bert: undefined }, { bid_deadline_seconds: 0 });
+    await t.configure({ anna: undefined, bert: undefined });
     assert.equal((await t.claim(early)).waits_for, 'bids of anna, bert');
     await t.agent('anna')('place_bid', { claim_id: early, bid: 'ignore' });
     await t.agent('bert', 1)('leave_board', {});

@@ -184,7 +184,8 @@ function evolve(before: BoardClaimState | undefined, event: EventBody, at_ms: nu
         Object.fromEntries(data.silent.map((name) => [name, { bid: 'ignore', at_ms, by: 'deadline' }])),
       );
     case 'bidders_changed':
-      return { ...state, ...data.roster };
+      // A log keeps no field that is undefined: when nobody is awaited any more, the old deadline must not come back.
+      return { ...state, bids_due_ms: undefined, ...data.roster };
     case 'phase_started':
       return { ...granting(state, data, at_ms), status: STATUS_OF[data.phase] };
     case 'work_assigned':
