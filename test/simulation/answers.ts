@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical } from '../../src/ledger/replay.ts';
+import { checkBoardAnswer, isAboutBoard } from './board/answers.ts';
 import { checkClaimAnswer, isAboutClaims } from './claims/answers.ts';
 import { insist, isCommit } from './model.ts';
 import { areaNamed, filesOf, mayClash } from './model-areas.ts';
@@ -16,6 +17,7 @@ export function checkAnswer(world: World, call: Call, answer: JsonObject): void 
   const rows = model.rowsOf(call.session_id, call.sequence);
   insist(rows.length > 0, 'a call without a row', call.session_id, call.sequence);
   if (isAboutClaims(call)) checkClaimAnswer(world, call, answer);
+  else if (isAboutBoard(call)) checkBoardAnswer(world, call, answer);
   else if (isRefusal(answer) && answer.results === undefined)
     checkRefusal(world, call, refusalCode(answer), answer);
   else if (call.operation === 'check_locks') checkList(world, answer);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
+import { BoardModel } from './board/model-board.ts';
 import { ClaimModel } from './claims/model-claims.ts';
 import { LockModel } from './model-locks.ts';
 import { TaskModel } from './model-tasks.ts';
@@ -34,6 +35,8 @@ export interface Circumstances {
 /** What a claim's own commits write; the queue of approvals has tests of its own. */
 const OF_CLAIMS = new Set(['claim', 'claim_mode', 'approval', 'notice']);
 
+const OF_BOARD = new Set(['board', 'board_claim', 'artefact', 'thread']);
+
 const KEPT_MS = 24 * 3600 * 1000;
 
 /**
@@ -44,6 +47,7 @@ export class Model {
   readonly locks = new LockModel();
   readonly tasks = new TaskModel(this.locks);
   readonly claims = new ClaimModel();
+  readonly board = new BoardModel();
   position = 0;
   readonly #commits = new Map<string, LogEntry[]>();
   readonly #bySequence = new Map<string, LogEntry[]>();
@@ -58,12 +62,14 @@ export class Model {
     this.tasks.begin(row, circumstances);
     for (const event of row.events) {
       if (event.kind.startsWith('lock')) this.locks.apply(event, row, circumstances);
+      else if (OF_BOARD.has(event.kind)) this.board.apply(event, row);
       else if (OF_CLAIMS.has(event.kind)) this.claims.apply(event, row, circumstances);
       else this.tasks.apply(event, row, circumstances);
     }
     this.tasks.end(row, circumstances);
     this.locks.end(row);
     this.claims.end(row);
+    this.board.end(row);
   }
 
   #once(row: LogEntry, { clock_ms_max }: Circumstances): void {

@@ -1,5 +1,7 @@
-// `npm run simulate -- --seeds N [--from S]`, or `--seed S [--trace]` to look at one run; `--claims`: a fleet that claims features.
+// `npm run simulate -- --seeds N [--from S]`, or `--seed S [--trace]` to look at one run; `--claims`: a fleet that claims
+// features; `--board`: agents that bid on artefacts.
 import { parseArgs } from 'node:util';
+import { simulateBoard } from './board/run.ts';
 import { simulateClaims } from './claims/run.ts';
 import { simulate } from './run.ts';
 
@@ -10,10 +12,11 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     claims: { type: 'boolean', default: false },
+    board: { type: 'boolean', default: false },
   },
 });
 
-const run = values.claims ? simulateClaims : simulate;
+const run = values.board ? simulateBoard : values.claims ? simulateClaims : simulate;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const PROGRESS_MS = 2000;
@@ -25,7 +28,9 @@ function summary(done: number, start_ms: number): string {
 
 async function main(): Promise<number> {
   if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1) {
-    console.error('usage: npm run simulate -- [--claims] [--seeds N] [--from SEED] | --seed SEED [--trace]');
+    console.error(
+      'usage: npm run simulate -- [--claims | --board] [--seeds N] [--from SEED] | --seed SEED [--trace]',
+    );
     return 2;
   }
   const totals = new Map<string, number>();
