@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
+import { boardScenarios } from './board.ts';
 import { claimScenarios } from './claims.ts';
 import { coreScenarios } from './core.ts';
 import { dailyScenarios } from './daily.ts';
@@ -29,6 +30,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   ...networkScenarios,
   ...dangerousScenarios,
   ...claimScenarios,
+  ...boardScenarios,
 };
 
 type Transcript = { operation: string; answer: Json }[];
@@ -44,6 +46,7 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
     // Two grants within a millisecond may have the same one, or not.
     if (name === 'fencing_token') return '<token>';
     if (name === 'next_cursor') return '<cursor>';
+    if (typeof value === 'number' && /_(at|until)_ms$|^until_ms$/.test(name)) return '<time>';
     // Where in the log a row stands, which of its connection it was, and how soon it was done, differ too.
     return name === 'entries' ? (value as JsonObject[]).map(withoutPlace) : value;
   })
