@@ -25,10 +25,11 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   EVENTS: async () => (await import('./goals/events.ts')).events,
   GUARD: async () => (await import('./goals/guard.ts')).guard,
   FILES: async () => (await import('./goals/files.ts')).files,
+  BOARD: async () => (await import('./goals/board.ts')).board,
 };
 
 /** Ours beside ours: without ours there is nothing to measure. */
-const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS', 'GUARD']);
+const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS', 'GUARD', 'BOARD']);
 
 interface Servers {
   redis?: Promise<RedisServer | undefined>;
