@@ -5,5 +5,5 @@ const [store = '', ...names] = process.argv.slice(2);
 const agents = await startAgents(store, names, (news) => void process.send?.(news));
 process.once('message', async () => {
   await agents.close();
-  process.disconnect();
+  process.disconnect?.();
 });

@@ -1,4 +1,4 @@
-import { uuidFromKey } from '../../kernel/ids.ts';
+import { uuidBeside } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { ArtefactRecord } from './artefact.ts';
@@ -58,7 +58,7 @@ export type AboutArtefact = Pick<
 
 /** One claim for one artefact: whoever comes twice means the same one. */
 export function claimIdOf(artefact_id: string): string {
-  return uuidFromKey(`board claim\0${artefact_id}`);
+  return uuidBeside(artefact_id, `board claim\0${artefact_id}`);
 }
 
 /** Everybody on the roster is asked; who has a standing bid has answered. */

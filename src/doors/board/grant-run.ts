@@ -59,7 +59,8 @@ export class GrantRun {
     this.agent = agent;
     this.grant = grant;
     this.run_id = runOf(grant);
-    const short = grant.claim.id.slice(0, 8);
+    // Its end: how it begins says only when, and is the same for all claims of a minute.
+    const short = grant.claim.id.slice(-8);
     this.worker = agent.workers ? `${agent.role}-${short}-${grant.grant.attempt}` : agent.agent_id;
   }
 

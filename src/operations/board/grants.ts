@@ -174,21 +174,19 @@ export const takeGrant = {
     const [queued, preparing] = [input.queued || undefined, input.preparing || undefined];
     const answer = answerOf(await step.run(take({ ...input, queued, preparing, caller })));
     if (isRefusal(answer) || input.queued || input.preparing) return answer;
-    return { ...answer, ...(await workOf(input.claim_id, step)) };
+    return { ...answer, ...(await workOf(input.claim_id, answer.artefact_id as string, step)) };
   },
 } satisfies Operation<TakeInput>;
 
 /** What an agent's program reads: the artefact and what led to it. */
-async function workOf(claim_id: string, step: Step): Promise<JsonObject> {
+async function workOf(claim_id: string, artefact_id: string, step: Step): Promise<JsonObject> {
   const { agent_id } = step.caller;
-  const key = boardClaimKey(claim_id);
-  const { loaded } = await step.find({ keys: [key, boardKey] });
+  const [key, target] = [boardClaimKey(claim_id), artefactKey(artefact_id)];
+  const { loaded } = await step.find({ keys: [key, target, boardKey] });
   const claim = loaded.get<BoardClaimState>(key);
+  const artefact = loaded.get<ArtefactState>(target);
   const grant = claim === undefined ? undefined : grantTo(claim.state, agent_id);
-  if (claim === undefined || grant === undefined) return {};
-  const target = artefactKey(claim.state.artefact_id);
-  const artefact = (await step.find({ keys: [target] })).loaded.get<ArtefactState>(target);
-  if (artefact === undefined) return {};
+  if (claim === undefined || artefact === undefined || grant === undefined) return {};
   const { additional_context_ids } = claim.state;
   const context = await contextOf(artefact, additional_context_ids, step.find.bind(step));
   const board = boardOf(loaded.get<BoardState>(boardKey));
