@@ -70,7 +70,7 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
   assert.ok(outcomes.every(({ status }) => status === 'committed'));
   await Promise.all(stores.map((each) => each.close()));
   assert.deepEqual(await ask(empty.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 17, epoch: 2 },
+    { migration: 18, epoch: 2 },
   ]);
   await empty.drop();
 });
@@ -86,7 +86,7 @@ test('a database of 0.1.0 is brought up to date where it stands', async () => {
   const opened = await openDomain(old.url);
   await opened.run(request('ann', 'submit_work'), submitWork([newTask('t')], 'ann'));
   assert.deepEqual(await ask(old.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 17, epoch: 2 },
+    { migration: 18, epoch: 2 },
   ]);
   await opened.close();
   await old.drop();

@@ -82,14 +82,14 @@ const waiting: Plant[] = [
   },
   {
     name: 'PostgreSQL: get_work in SQL knows nothing of the line',
-    file: 'src/stores/postgres/migrations/009_work_line.sql',
+    file: 'src/stores/postgres/migrations/018_batches.sql',
     from: "r.kind = 'work_line' AND r.sort_key >= 'waiting/'",
     to: "r.kind = 'work_line' AND r.sort_key < 'a'",
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: a lost answer is not looked up in the log',
-    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
+    file: 'src/stores/postgres/migrations/018_batches.sql',
     from: 'WHERE q.s IS NOT NULL;',
     to: 'WHERE q.s < 0;',
     tests: [stores('postgres-outage.long')],
@@ -266,7 +266,7 @@ const queue: Plant[] = [
   },
   {
     name: 'PostgreSQL: the agent is not told which dependencies failed',
-    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
+    file: 'src/stores/postgres/migrations/018_batches.sql',
     from: "CASE WHEN c.state -> 'failed_dependencies' <> '[]'",
     to: "CASE WHEN c.state -> 'failed_dependencies' = '[0]'",
     tests: ['test/stores/postgres-take.long.test.ts'],
@@ -394,14 +394,14 @@ const sqlite: Plant[] = [
 const postgres: Plant[] = [
   {
     name: 'PostgreSQL: what is only read is not expected',
-    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
-    from: 'FILTER (WHERE coalesce(r.version, 0) <> t.v)',
-    to: 'FILTER (WHERE t.w AND coalesce(r.version, 0) <> t.v)',
+    file: 'src/stores/postgres/migrations/018_batches.sql',
+    from: 'FILTER (WHERE coalesce(r.version, 0) <> t.e)',
+    to: 'FILTER (WHERE t.v IS NOT NULL AND coalesce(r.version, 0) <> t.e)',
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: expectations take no lock',
-    file: 'src/stores/postgres/migrations/008_unnamed_operations.sql',
+    file: 'src/stores/postgres/migrations/018_batches.sql',
     from: 'ELSE pg_advisory_xact_lock_shared((o.key >> 32)::integer, ((o.key << 32) >> 32)::integer)::text',
     to: "ELSE ''",
     tests: [conformance('postgres')],

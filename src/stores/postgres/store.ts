@@ -39,7 +39,7 @@ import {
 
 const COMMIT = {
   name: 'cox_commit',
-  text: 'SELECT coxswain.commit_group($1, $2, $3, $4, $5, $6, $7, $8, $9) AS r',
+  text: `SELECT coxswain.write_group(${Array.from({ length: 19 }, (_, n) => `$${n + 1}`).join(', ')}) AS r`,
 };
 const LOAD = { name: 'cox_load', text: 'SELECT coxswain.load_group($1, $2, $3) AS r' };
 const READ = { name: 'cox_read', text: 'SELECT coxswain.read_log($1, $2, $3) AS r' };
@@ -231,7 +231,9 @@ class PostgresStore implements Store, OptimisticEngine {
       return all;
     };
     try {
-      const answer = await this.#database.call<GroupAnswer>(COMMIT, values, latest(group));
+      const answer = JSON.parse(
+        await this.#database.call<string>(COMMIT, values, latest(group)),
+      ) as GroupAnswer;
       this.#database.learnTime(answer.now);
       const results = groupResults(jobs, answer);
       for (const result of results)

@@ -10,19 +10,39 @@ import type { Job } from './lane.ts';
 export const EPOCH = 2;
 
 /**
- * A proposal or a take on its way into `coxswain.commit_group`. Everything is JSON text already, made when the caller
- * asked; a group only puts the pieces together, each with the number of its job in front.
+ * A proposal or a take on its way into `coxswain.write_group`. Everything is text already, made when the caller asked; a group
+ * only puts the pieces together.
  */
 export interface WriteJob extends Job {
   readonly project: string;
   readonly not_after_ms: number | undefined;
   readonly item: string;
-  readonly touches: readonly string[];
-  readonly creates: readonly string[];
-  readonly updates: readonly string[];
+  readonly written: readonly Touched[];
+  readonly expected: readonly Touched[];
   readonly links: readonly string[];
-  readonly row: string;
+  readonly row: Row | undefined;
   readonly take: string | undefined;
+}
+
+/** An entity as elements of the server's arrays. */
+interface Touched {
+  readonly kind: string;
+  readonly id: string;
+  readonly expected: number;
+  readonly version: number | 'NULL';
+  readonly sort: string;
+  readonly group: string;
+  readonly linked: boolean;
+  /** JSON; none of what is only expected. */
+  readonly state: string;
+}
+
+/** A row of the log, its large parts apart: the server reads each of them once. */
+interface Row {
+  readonly body: string;
+  readonly parameters: string;
+  readonly result: string;
+  readonly events: string;
 }
 
 /** A record as the server sends it: id, version, born, state. */
@@ -44,34 +64,51 @@ export type WriteResult =
 
 const encode = JSON.stringify;
 
+/** An element of an array as PostgreSQL reads it. */
+function element(text: string | undefined): string {
+  return text === undefined ? 'NULL' : `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
 export function commitJob(request: Request, proposal: Proposal, row: Unplaced): WriteJob {
   const project = encode(request.project);
-  const touches: string[] = [];
-  const creates: string[] = [];
-  const updates: string[] = [];
   const links: string[] = [];
-  for (const write of proposal.writes) {
-    const entity = `"p":${project},"k":${encode(write.kind)},"d":${encode(write.id)}`;
-    touches.push(`${entity},"v":${write.expected},"w":true}`);
-    (write.expected === 0 ? creates : updates).push(`${entity}${encodeWrite(write)}`);
-    for (const link of write.keys.links ?? [])
-      links.push(`${entity},"b":${write.born ?? null},"l":${encode(link)}}`);
-  }
-  for (const { kind, id, version } of proposal.expects)
-    touches.push(`"p":${project},"k":${encode(kind)},"d":${encode(id)},"v":${version},"w":false}`);
+  for (const { kind, id, born, keys } of proposal.writes)
+    for (const link of keys.links ?? [])
+      links.push(
+        `"p":${project},"k":${encode(kind)},"d":${encode(id)},"b":${born ?? null},"l":${encode(link)}}`,
+      );
+  const created = proposal.writes.filter(({ expected }) => expected === 0).length;
+  const updated = proposal.writes.length - created;
   return {
     project: request.project,
     not_after_ms: proposal.not_after_ms,
-    item: `${itemOf(request)},"c":${creates.length},"u":${updates.length}`,
-    weight: 1 + touches.length,
+    item: `${itemOf(request)},"c":${created},"u":${updated}`,
+    weight: 1 + proposal.writes.length + proposal.expects.length,
     writes: [operationText(request), ...proposal.writes.map((write) => entityText(request, keyText(write)))],
     reads: proposal.expects.map((key) => entityText(request, keyText(key))),
-    touches,
-    creates,
-    updates,
+    written: proposal.writes.map(writtenOf),
+    expected: proposal.expects.map(({ kind, id, version }) => ({
+      kind: element(kind),
+      id: element(id),
+      expected: version,
+      version: 'NULL',
+      sort: 'NULL',
+      group: 'NULL',
+      linked: false,
+      state: '',
+    })),
     links,
-    row: encode(row).slice(1),
+    row: rowOf(row),
     take: undefined,
+  };
+}
+
+function rowOf({ parameters, result, events, ...body }: Unplaced): Row {
+  return {
+    body: encode(body).slice(1),
+    parameters: encode(parameters),
+    result: encode(result),
+    events: encode(events),
   };
 }
 
@@ -88,11 +125,10 @@ export function takeJob(request: Request, args: JsonObject, row: Unplaced): Writ
     weight: 1 + (count as number),
     writes: [operationText(request)],
     reads: [],
-    touches: [],
-    creates: [],
-    updates: [],
+    written: [],
+    expected: [],
     links: [],
-    row: '',
+    row: undefined,
     take: `${itemOf(request)},${encode({ types, count, lease_ms, settled, ...audit }).slice(1)}`,
   };
 }
@@ -102,14 +138,20 @@ function itemOf({ project, actor, operation_id, input_digest }: Request): string
   return `"p":${encode(project)},"a":${encode(actor.agent_id)},"o":${encode(operation_id)},"g":${encode(input_digest)}${named}`;
 }
 
-function encodeWrite({ kind, version, expected, state, keys }: RecordWrite): string {
+function writtenOf({ kind, id, version, expected, state, keys }: RecordWrite): Touched {
   const text = encode(state);
   const tooLarge = stateTooLarge(kind, text);
   if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
-  const sort = keys.sort === undefined ? '' : `,"x":${encode(keys.sort)}`;
-  const group = keys.group === undefined ? '' : `,"y":${encode(keys.group)}`;
-  const linked = (keys.links?.length ?? 0) > 0 ? ',"l":true' : '';
-  return `,"v":${version},"e":${expected}${sort}${group}${linked},"s":${text}}`;
+  return {
+    kind: element(kind),
+    id: element(id),
+    expected,
+    version,
+    sort: element(keys.sort),
+    group: element(keys.group),
+    linked: (keys.links?.length ?? 0) > 0,
+    state: text,
+  };
 }
 
 function entityText(request: Request, key: string): string {
@@ -120,7 +162,7 @@ function operationText({ project, actor, operation_id }: Request): string {
   return `${project}\0${actor.agent_id}\0${operation_id}`;
 }
 
-/** The parameters of one call: each list as JSON, or null when it is empty so that its statement is left out. */
+/** The parameters of one call; null for a list that is empty, so that its statement is left out. */
 export function groupValues(
   jobs: readonly WriteJob[],
   until_ms: (index: number) => number,
@@ -128,26 +170,59 @@ export function groupValues(
   /** Sent before, to a server that did not answer; the log was known up to here then. */
   resent_after: number | undefined,
 ): unknown[] {
-  const numbered = (pick: (job: WriteJob) => readonly string[]) =>
-    list(jobs.flatMap((job, index) => pick(job).map((piece) => `{"i":${index},${piece}`)));
   const limit = (job: WriteJob, index: number) =>
     Math.min(job.not_after_ms ?? Number.POSITIVE_INFINITY, until_ms(index));
   const again = resent_after === undefined ? '' : `"s":${resent_after},`;
   const items = jobs.map((job, index) => `{"i":${index},"n":${limit(job, index)},${again}${job.item}}`);
+  const links = jobs.flatMap((job, index) => job.links.map((piece) => `{"i":${index},${piece}`));
   const takes = jobs.flatMap((job, index) =>
     job.take === undefined ? [] : [`{"i":${index},"n":${limit(job, index)},${job.take}`],
   );
   return [
     EPOCH,
     list(items),
-    numbered((job) => job.touches),
-    numbered((job) => job.creates),
-    numbered((job) => job.updates),
-    numbered((job) => job.links),
-    numbered((job) => (job.row === '' ? [] : [job.row])),
+    ...entityValues(jobs),
+    list(links),
+    ...rowValues(jobs),
     list(takes),
     list(notes),
   ];
+}
+
+/** An array for each of an entity's columns, and the states: first what is written, of all jobs, then what is expected. */
+function entityValues(jobs: readonly WriteJob[]): (string | null)[] {
+  const numbers: number[] = [];
+  const projects: string[] = [];
+  const entities: Touched[] = [];
+  for (const part of ['written', 'expected'] as const)
+    for (const [index, job] of jobs.entries()) {
+      const project = element(job.project);
+      for (const entity of job[part]) {
+        numbers.push(index);
+        projects.push(project);
+        entities.push(entity);
+      }
+    }
+  const column = (name: keyof Touched) => array(entities.map((entity) => entity[name]));
+  const names = ['kind', 'id', 'expected', 'version', 'sort', 'group', 'linked'] as const;
+  const states = jobs.flatMap(({ written }) => written.map(({ state }) => state));
+  return [array(numbers), array(projects), ...names.map(column), lines(states)];
+}
+
+function rowValues(jobs: readonly WriteJob[]): (string | null)[] {
+  const rows = jobs.flatMap(({ row }, index) => (row === undefined ? [] : [{ index, row }]));
+  const part = (name: keyof Row) => lines(rows.map(({ row }) => row[name]));
+  const bodies = list(rows.map(({ index, row }) => `{"i":${index},${row.body}`));
+  return [bodies, part('parameters'), part('result'), part('events')];
+}
+
+function array(elements: readonly (string | number | boolean)[]): string | null {
+  return elements.length === 0 ? null : `{${elements.join(',')}}`;
+}
+
+/** JSON holds no line breaks of its own. */
+function lines(texts: readonly string[]): string | null {
+  return texts.length === 0 ? null : texts.join('\n');
 }
 
 export function list(pieces: readonly string[]): string | null {
