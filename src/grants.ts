@@ -1,3 +1,5 @@
+import { BoundedMap } from './kernel/bounded-map.ts';
+
 const KEPT_MAX = 10_000;
 
 /**
@@ -5,19 +7,15 @@ const KEPT_MAX = 10_000;
  * (a repeated operation id), so an older grant never replaces a newer one, and ending an old one forgets only that.
  */
 export class Grants {
-  readonly #tokens = new Map<string, number>();
+  /** A forgotten grant is only less guarded: the holder's name is still checked. */
+  readonly #tokens = new BoundedMap<number>(KEPT_MAX);
 
   of(key: string): number | undefined {
     return this.#tokens.get(key);
   }
 
   remember(key: string, token: number): void {
-    const latest = Math.max(token, this.#tokens.get(key) ?? 0);
-    this.#tokens.delete(key);
-    this.#tokens.set(key, latest);
-    // A forgotten grant is only less guarded: the holder's name is still checked.
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size > KEPT_MAX && oldest !== undefined) this.#tokens.delete(oldest);
+    this.#tokens.set(key, Math.max(token, this.#tokens.get(key) ?? 0));
   }
 
   /** Without a token: whatever was known of it. */
