@@ -10,7 +10,7 @@ process.on('SIGTERM', () => stopping.abort());
 const coxswain = await open({ store, cwd: folder, sits: true });
 const read = await readBoardFile(coxswain.workspace);
 if (read === undefined || 'success' in read) throw new Error(JSON.stringify(read ?? 'no file'));
-const { done } = await startOrchestrator({
+const started = await startOrchestrator({
   coxswain,
   config: read.config,
   places: {
@@ -22,5 +22,6 @@ const { done } = await startOrchestrator({
   news: (news) => console.log(JSON.stringify(news)),
   signal: stopping.signal,
 });
-await done;
+if ('success' in started) throw new Error(started.message);
+await started.done;
 await coxswain.close();

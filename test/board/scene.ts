@@ -93,7 +93,7 @@ async function startOne(store: string, folder: string): Promise<RunningOrchestra
   if (read === undefined || 'success' in read) throw new Error(JSON.stringify(read));
   const { gitCommonDir, root } = coxswain.workspace;
   const news: BoardNews[] = [];
-  const { done } = await startOrchestrator({
+  const started = await startOrchestrator({
     coxswain,
     config: read.config,
     places: {
@@ -105,12 +105,13 @@ async function startOne(store: string, folder: string): Promise<RunningOrchestra
     news: (each) => news.push(each),
     signal: stopping.signal,
   });
+  if ('success' in started) throw new Error(started.message);
   return {
     news,
     async stop() {
       if (stopping.signal.aborted) return;
       stopping.abort();
-      await done;
+      await started.done;
       await coxswain.close();
     },
   };

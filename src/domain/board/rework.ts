@@ -49,7 +49,7 @@ function assigned({ id, state, board, now_ms }: Rejected, author: string): SentB
 }
 
 /** One rework for one rejection. */
-function reworkIdOf(claim_id: string): string {
+export function reworkIdOf(claim_id: string): string {
   return uuidFromKey(`board rework\0${claim_id}`);
 }
 

@@ -32,7 +32,7 @@ export function describeClaim(
     granted_exclusive_agent: grantedIn(state, 'exclusive')[0] ?? null,
     additional_context_ids: [...state.additional_context_ids],
     termination_reason: state.termination_reason ?? null,
-    phase_state: isOpen(state) ? phaseState(state) : null,
+    phase_state: isOpen(state) ? phaseState(state, now_ms) : null,
     bids: bidsOf(state),
     opened_at: isoTime(state.opened_at_ms),
     ended_at: state.ended_at_ms === undefined ? null : isoTime(state.ended_at_ms),
@@ -64,7 +64,7 @@ function bidsOf(state: BoardClaimState): JsonObject {
   );
 }
 
-function phaseState(state: BoardClaimState): JsonObject {
+function phaseState(state: BoardClaimState, now_ms: number): JsonObject {
   if (isBidding(state))
     return {
       phase: 'bidding',
@@ -74,18 +74,27 @@ function phaseState(state: BoardClaimState): JsonObject {
   const names = Object.keys(state.grants).filter((name) => grantTo(state, name)?.phase === state.phase);
   const grants = names.sort(byName).flatMap((name) => {
     const grant = grantTo(state, name);
-    return grant === undefined ? [] : [describeGrant(name, grant)];
+    return grant === undefined ? [] : [describeGrant(name, grant, now_ms)];
   });
   return { phase: state.phase, awaiting: outstanding(state), grants };
 }
 
-function describeGrant(agent_id: string, grant: BoardGrant): JsonObject {
+/** What becomes of it now: nobody has begun with it, or whoever has it waits for its turn or for files, or works. */
+export function grantStanding({ taken, delivered }: BoardGrant, now_ms: number): string {
+  if (delivered !== undefined) return 'delivered';
+  if (taken === undefined || now_ms >= taken.until_ms) return 'waiting';
+  if (taken.queued === true) return 'queued';
+  return taken.preparing === true ? 'preparing' : 'working';
+}
+
+function describeGrant(agent_id: string, grant: BoardGrant, now_ms: number): JsonObject {
   const { role, attempt, granted_at_ms, deadline_ms, started_at_ms, taken, delivered } = grant;
   const moment = (time_ms: number | undefined) => (time_ms === undefined ? null : isoTime(time_ms));
   return {
     agent_id,
     role,
     attempt,
+    standing: grantStanding(grant, now_ms),
     granted_at: isoTime(granted_at_ms),
     started_at: moment(started_at_ms),
     deadline: isoTime(deadline_ms),

@@ -15,5 +15,7 @@ export interface BoardNews {
   readonly agent_id?: string | undefined;
   readonly claim_id?: string | undefined;
   readonly phase?: string | undefined;
+  readonly artefact_id?: string | undefined;
+  readonly artefact_type?: string | undefined;
   readonly text: string;
 }

@@ -2,10 +2,9 @@ import { type Connection, HOUSEKEEPER } from '../../coordinator.ts';
 import { isBoardRow } from '../../domain/board/claim.ts';
 import type { Coxswain } from '../../index.ts';
 import { limits } from '../../kernel/limits.ts';
-import { isRefusal, refusalCode, StoreFailure } from '../../kernel/refusal.ts';
+import { isRefusal, type Refusal, refusalCode, refuse, StoreFailure } from '../../kernel/refusal.ts';
 import { configureBoard } from '../../operations/board/board.ts';
 import { placeBid } from '../../operations/board/grants.ts';
-import { dueNow, tendBoard } from '../../operations/board/settle.ts';
 import type { AgentConfig, BoardConfig } from '../../policy/board/agent-config.ts';
 import { storeHints } from '../../waiting.ts';
 import { readProcess } from '../enforce/client-process.ts';
@@ -16,12 +15,12 @@ import { GrantRun, type RunContext, runOf } from './grant-run.ts';
 import { artefactOf, lookFor, type OpenGrant, type Seen, wantedRuns } from './look.ts';
 import { machineName } from './machine-name.ts';
 import type { BoardNews } from './news.ts';
-import { placesOf } from './places.ts';
-import { runBidScript } from './process/bid-script.ts';
+import { BY_SCRIPT, runBidScript } from './process/bid-script.ts';
 import type { Places } from './process/run-files.ts';
 import { sweepRuns } from './process/sweep.ts';
 import { boardInput } from './roster.ts';
 import { RunLocks } from './run-locks.ts';
+import { settleIfDue } from './settle.ts';
 
 /** So often a process says that it works on what it has taken: a third of what it is given. */
 const RENEW_MS = limits.grant_lease_ms / 3;
@@ -34,8 +33,7 @@ const BIDS_AT_ONCE = 4;
 export interface OrchestratorOptions {
   readonly coxswain: Coxswain;
   readonly config: BoardConfig;
-  /** Default: this machine's own. */
-  readonly places?: Places | undefined;
+  readonly places: Places;
   readonly news: (news: BoardNews) => void;
   readonly signal: AbortSignal;
 }
@@ -44,23 +42,32 @@ export interface OrchestratorOptions {
  * Bids for agents that have a script, and runs the commands of those that were granted something. What is true of the board is in
  * the store and what an agent printed is in its run's folder: this may be killed at any moment, and any number of them may run.
  */
-export async function startOrchestrator(options: OrchestratorOptions): Promise<{ done: Promise<void> }> {
-  const places = options.places ?? placesOf(options.coxswain, options.config, process.env);
-  if ('success' in places) throw new Error(places.message);
-  const orchestrator = new Orchestrator(options, places, await containersFor(options, places));
-  await orchestrator.configure();
-  return { done: orchestrator.work() };
+export async function startOrchestrator(
+  options: OrchestratorOptions,
+): Promise<{ readonly done: Promise<void> } | Refusal> {
+  const tool = await containersFor(options);
+  if (tool !== undefined && 'success' in tool) return tool;
+  const orchestrator = new Orchestrator(options, tool);
+  const refusal = await orchestrator.configure();
+  return refusal ?? { done: orchestrator.work() };
 }
 
 /** Only who has agents in containers needs a program for them, and then it has to be there. */
-async function containersFor(
-  { config, coxswain }: OrchestratorOptions,
-  places: Places,
-): Promise<ContainerTool | undefined> {
-  if (!config.agents.some(({ program }) => program?.runtime === 'container')) return undefined;
+async function containersFor({
+  config,
+  coxswain,
+  places,
+}: OrchestratorOptions): Promise<ContainerTool | Refusal | undefined> {
+  const boxed = config.agents.find(({ program }) => program?.runtime === 'container');
+  if (boxed === undefined) return undefined;
   const { findContainerTool } = await import('./container/tool.ts');
   const tool = await findContainerTool(places.env);
-  if ('missing' in tool) throw new Error(tool.missing);
+  if ('missing' in tool) {
+    const { file } = config;
+    return refuse('board_invalid', `${file}: ${boxed.agent_id} runs in a container. ${tool.missing}`, {
+      file,
+    });
+  }
   const { sweepContainers } = await import('./container/clean-up.ts');
   await sweepContainers(tool, places.runs, await wantedRuns(coxswain)).catch(() => []);
   return tool;
@@ -78,10 +85,12 @@ class Orchestrator {
   /** By run. */
   readonly #runs = new Map<string, GrantRun>();
   readonly #bidding = new Map<string, Promise<void>>();
+  /** What has begun and has not cleared up after itself. */
+  readonly #begun = new Set<Promise<void>>();
   #stirred = Promise.withResolvers<void>();
 
-  constructor(options: OrchestratorOptions, places: Places, tool: ContainerTool | undefined) {
-    const { coxswain, config } = options;
+  constructor(options: OrchestratorOptions, tool: ContainerTool | undefined) {
+    const { coxswain, config, places } = options;
     const containers = tool === undefined ? undefined : asContainer(tool, coxswain.project, places);
     this.#options = options;
     this.#coxswain = coxswain;
@@ -99,12 +108,13 @@ class Orchestrator {
   }
 
   /** Its agents are on the roster from here on. They have the full time for their bids, also on what came while nobody ran. */
-  async configure(): Promise<void> {
+  async configure(): Promise<Refusal | undefined> {
     const { config } = this.#options;
     const answer = await this.#housekeeper.performBuilt(configureBoard, boardInput(config));
-    if (isRefusal(answer)) throw new Error(String(answer.message));
+    if (isRefusal(answer)) return answer;
     const names = config.agents.map(({ agent_id }) => agent_id).join(', ');
     this.#tell({ what: 'up', text: `${config.file}: ${names}` });
+    return undefined;
   }
 
   async work(): Promise<void> {
@@ -153,7 +163,7 @@ class Orchestrator {
     await this.#schedule(seen);
     this.#bid(seen);
     await this.#locks.releaseEnded();
-    return await this.#settle();
+    return await settleIfDue(this.#coxswain, this.#housekeeper);
   }
 
   #named(which: (agent: AgentConfig) => boolean): string[] {
@@ -222,10 +232,12 @@ class Orchestrator {
       this.#runs.delete(run.run_id);
       return;
     }
-    void run.work().finally(() => {
+    const begun = run.work().finally(() => {
       this.#runs.delete(run.run_id);
+      this.#begun.delete(begun);
       this.#stirred.resolve();
     });
+    this.#begun.add(begun);
   }
 
   #bid({ bids }: Seen): void {
@@ -253,15 +265,8 @@ class Orchestrator {
     const answer = await this.#connection(agent_id).performBuilt(placeBid, { claim_id, bid });
     const isLate = isRefusal(answer) && refusalCode(answer) === 'bidding_over';
     const text = isRefusal(answer) ? String(answer.message) : `${bid}: ${why}`;
-    this.#tell({ what: isRefusal(answer) && !isLate ? 'warning' : 'bid', agent_id, claim_id, text });
-  }
-
-  async #settle(): Promise<number> {
-    const { store, project } = this.#coxswain;
-    const { due, next_ms } = await dueNow({ find: (needs) => store.find(project, needs) });
-    if (due.length === 0) return next_ms;
-    await this.#housekeeper.performBuilt(tendBoard, {});
-    return 0;
+    const isOdd = isRefusal(answer) ? !isLate : why !== BY_SCRIPT;
+    this.#tell({ what: isOdd ? 'warning' : 'bid', agent_id, claim_id, text });
   }
 
   async #keepRenewing(): Promise<void> {
@@ -279,11 +284,12 @@ class Orchestrator {
   async #stop(): Promise<void> {
     const runs = [...this.#runs.values()];
     await Promise.all(runs.map((run) => run.stop().catch(() => {})));
-    await Promise.all(this.#bidding.values());
+    await Promise.all([...this.#begun, ...this.#bidding.values()]);
     await this.#locks.releaseAll().catch(() => {});
   }
 }
 
-function told({ agent, claim_id, grant }: GrantRun): Pick<BoardNews, 'agent_id' | 'claim_id' | 'phase'> {
-  return { agent_id: agent.agent_id, claim_id, phase: grant.grant.phase };
+function told({ agent, claim_id, grant }: GrantRun): Omit<BoardNews, 'at_ms' | 'what' | 'text'> {
+  const { artefact_id, artefact_type } = grant.claim.state;
+  return { agent_id: agent.agent_id, claim_id, phase: grant.grant.phase, artefact_id, artefact_type };
 }

@@ -5,6 +5,8 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   lock: 'Files, folders, globs: claim them before you change them.',
   work: 'The queue: submit tasks, take them, complete them.',
   claim: 'Features and their edges: who works on which, what comes next.',
+  board: 'What is bid on, who works on it, in which phase.',
+  artefact: 'What agents made, and what came of it.',
   session: 'Who is here, what they can do, who fell silent.',
   handoff: 'What one session leaves for the next.',
   changeset: 'Which changes belong to which session.',
@@ -24,9 +26,12 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
 
 /** In the order of the overview. */
 const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
-  ['Look around:', ['status', 'watch', 'approve', 'deny', 'stats', 'log', 'diff', 'replay', 'demo']],
-  ['Let agents in:', ['mcp', 'serve', 'serialise', 'run', 'proxy', 'hook']],
-  ['Ask for something:', ['start', ...Object.keys(GROUP_SUMMARIES), 'verify']],
+  [
+    'Look around:',
+    ['status', 'watch', 'unearth', 'approve', 'deny', 'stats', 'log', 'diff', 'replay', 'demo'],
+  ],
+  ['Let agents in:', ['mcp', 'serve', 'up', 'serialise', 'run', 'proxy', 'hook']],
+  ['Ask for something:', ['start', 'forage', ...Object.keys(GROUP_SUMMARIES), 'verify']],
   ['Set up:', ['init', 'doctor', 'git', 'sync', 'dynamodb', 'completion']],
 ];
 const OTHERS = 2;

@@ -10,6 +10,7 @@ import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
 import { declareDecisions } from './approve-commands.ts';
 import { declareAudit } from './audit-commands.ts';
+import { declareBoard } from './board-commands.ts';
 import { declareChoices } from './choices.ts';
 import {
   type CommonOptions,
@@ -79,6 +80,7 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareRun(program, terminal, result);
   declareGuard(program, terminal, result);
   declareFleet(program, terminal, result);
+  declareBoard(program, terminal, result);
   declareSetup(program, terminal, result);
   declareDynamoDb(program, terminal, result);
   declareHook(program, result);

@@ -7,10 +7,13 @@ const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const BEGIN = '\u001b[?2026h\u001b[H';
 const END = '\u001b[J\u001b[?2026l';
 
+export const CTRL_C = '\u0003';
 /** q, Ctrl-C, Ctrl-D. */
-const QUIT_KEYS = ['q', 'Q', '\u0003', '\u0004'];
+const QUIT_KEYS = ['q', 'Q', CTRL_C, '\u0004'];
 
 interface Watcher {
+  /** Default: also `q`, where nothing is lost by it. */
+  readonly quitKeys?: readonly string[] | undefined;
   /** Somebody wants to end it. */
   onQuit(): void;
   /** What is on the screen may be wrong now. */
@@ -83,7 +86,8 @@ export class Screen implements Disposable {
 
   readonly #key = (typed: Buffer): void => {
     const text = typed.toString();
-    if (QUIT_KEYS.some((key) => text.includes(key))) this.#watcher.onQuit();
+    const keys = this.#watcher.quitKeys ?? QUIT_KEYS;
+    if (keys.some((key) => text.includes(key))) this.#watcher.onQuit();
     // To all of us, as the terminal itself would: our starter has to stop too, or the shell would wait for it.
     else if (text.includes('\u001a')) process.kill(0, 'SIGTSTP');
   };

@@ -1,4 +1,6 @@
 import { type ApprovalState, statusAt } from '../../domain/approvals/approval.ts';
+import type { ArtefactState } from '../../domain/board/artefact.ts';
+import { type BoardClaimState, outstanding } from '../../domain/board/claim.ts';
 import type { ClaimState } from '../../domain/claims/claim.ts';
 import { isOver } from '../../domain/lease.ts';
 import { type LockState, placeOf } from '../../domain/locks/lock.ts';
@@ -6,7 +8,9 @@ import type { TaskState } from '../../domain/queue/task.ts';
 import type { SessionState } from '../../domain/sessions/session.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { EntityRecord } from '../../ledger/entity.ts';
+import { claimTitle } from './board-words.ts';
 import { plain } from './text.ts';
+import { shortId } from './values.ts';
 
 /** A record at one moment, in a person's words. */
 interface Telling {
@@ -44,6 +48,13 @@ function taskStanding({ status, lease }: TaskState): string {
   return lease === undefined || status !== 'claimed' ? plain(status) : `claimed by ${plain(lease.agent_id)}`;
 }
 
+function boardClaimStanding(state: BoardClaimState): string {
+  const { status, awaited, termination_reason } = state;
+  const who = [...outstanding(state), ...(status === 'pending_review' ? awaited : [])].map(plain).join(', ');
+  if (termination_reason !== undefined) return `${status}: ${plain(termination_reason)}`;
+  return who === '' ? status : `${status}, waits for ${who}`;
+}
+
 /** The fold of its kind has made each state. */
 const TELLINGS: Readonly<Record<string, Telling>> = {
   claim: {
@@ -65,6 +76,17 @@ const TELLINGS: Readonly<Record<string, Telling>> = {
         ? 'here'
         : `gone (${plain(state.end_reason ?? '')})`,
   },
+  artefact: {
+    title: ({ id, state }) => `${plain(state.type ?? '')} ${shortId(id)}`,
+    standing: (state) => {
+      const { version, produced_by_agent } = state as unknown as ArtefactState;
+      return `version ${version} by ${plain(produced_by_agent)}`;
+    },
+  },
+  board_claim: {
+    title: ({ state }) => claimTitle(state as unknown as BoardClaimState),
+    standing: (state) => boardClaimStanding(state as unknown as BoardClaimState),
+  },
   approval: {
     title: ({ id }) => plain(id),
     standing: (state, at_ms) => statusAt(state as unknown as ApprovalState, at_ms),
@@ -78,6 +100,7 @@ export const BOOKKEEPING: ReadonlySet<string> = new Set([
   'work_holder',
   'session_changes',
   'notice',
+  'thread',
   'violation_count',
   'usage',
   'calls',

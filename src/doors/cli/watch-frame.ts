@@ -48,7 +48,11 @@ function fitting(seen: JsonObject, view: View, rows_max: number): string[] {
   return lines.slice(0, Math.max(1, rows_max));
 }
 
-export function eventLine({ at_ms, text, style }: Sentence, view: View, indent = 0): string {
+export function eventLine(
+  { at_ms, text, style }: Pick<Sentence, 'at_ms' | 'text' | 'style'>,
+  view: View,
+  indent = 0,
+): string {
   const time = new Date(at_ms).toTimeString().slice(0, 8);
   return oneLine(
     [

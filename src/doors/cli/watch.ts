@@ -7,8 +7,8 @@ import { invalid } from '../answer.ts';
 import { lookAround } from '../overview.ts';
 import { type CommonOptions, conclude, type Result, withStore } from './common.ts';
 import { endOfLog, follow, PAGE } from './follow.ts';
+import { keepDrawing } from './live.ts';
 import { Narrator, type Sentence } from './narrate.ts';
-import { Screen } from './screen.ts';
 import { withoutSecrets } from './secrets.ts';
 import { untilStopped } from './signals.ts';
 import { jsonLine, type Terminal, viewOf } from './terminal.ts';
@@ -19,10 +19,6 @@ export interface WatchOptions extends CommonOptions {
   readonly once?: boolean;
 }
 
-/** Times move on and locks run out although nothing is committed. */
-const REDRAW_MS = 1000;
-/** However much happens, nobody reads faster. */
-const REDRAW_GAP_MS = 150;
 /** Rows of the log behind its end that are told at the start, and sentences that are kept. */
 const TAIL_ROWS = 400;
 const TAIL_KEPT = 200;
@@ -111,32 +107,20 @@ async function draw(
     events,
     now_ms: coxswain.clock.now_ms(),
   };
-  let changed = Promise.withResolvers<void>();
-  using screen = new Screen({ onQuit: () => over.abort(), onChange: () => changed.resolve() });
-  over.signal.addEventListener('abort', () => changed.resolve());
-  const show = () => {
-    const view = viewOf(terminal, { color: options.color, now_ms: frame.now_ms });
-    screen.draw(frameLines(frame, view, terminal.rows ?? 24));
-  };
-  const followed = (async () => {
+  const begin = async (stir: () => void) => {
     const complain = ({ message }: StoreFailure) => {
       frame.trouble = message;
     };
     for await (const entries of follow(coxswain, end, over.signal, complain)) {
       frame.events = [...frame.events, ...(await narrator.tell(entries))].slice(-TAIL_KEPT);
-      changed.resolve();
+      stir();
     }
-  })();
-  // Whatever ends the following for good ends the picture too.
-  followed.catch(() => over.abort());
-  while (!over.signal.aborted) {
-    changed = Promise.withResolvers<void>();
+  };
+  await keepDrawing(coxswain.clock, over, begin, async () => {
     await look(coxswain, frame);
-    show();
-    await coxswain.clock.sleep(REDRAW_GAP_MS, over.signal).catch(() => {});
-    await within(changed.promise, REDRAW_MS - REDRAW_GAP_MS, coxswain, over.signal);
-  }
-  await followed;
+    const view = viewOf(terminal, { color: options.color, now_ms: frame.now_ms });
+    return frameLines(frame, view, terminal.rows ?? 24);
+  });
 }
 
 async function look(
@@ -150,11 +134,4 @@ async function look(
     if (!(error instanceof StoreFailure) || error.refusal.error !== 'database_unavailable') throw error;
     frame.trouble = error.message;
   }
-}
-
-async function within(event: Promise<void>, time_ms: number, { clock }: Coxswain, over: AbortSignal) {
-  const timer = new AbortController();
-  const signal = AbortSignal.any([timer.signal, over]);
-  await Promise.race([event, clock.sleep(time_ms, signal).catch(() => {})]);
-  timer.abort();
 }

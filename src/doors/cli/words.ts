@@ -3,6 +3,7 @@ import { areaName } from '../../kernel/area.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
+import { BOARD_TOLD } from './board-words.ts';
 import { CLAIMS_TOLD } from './claim-words.ts';
 import type { Style } from './paint.ts';
 import { PROMOTIONS_TOLD } from './promotion-words.ts';
@@ -168,6 +169,7 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   ...RULES_TOLD,
   ...CLAIMS_TOLD,
   ...PROMOTIONS_TOLD,
+  ...BOARD_TOLD,
   notice_raised: [QUIET],
   notice_claimed: [QUIET],
   notice_sent: [QUIET],

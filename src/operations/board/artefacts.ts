@@ -45,7 +45,7 @@ export const publishArtefact = {
   positional: ['type', 'payload'],
   examples: [
     'cox artefact publish GoalDefined "a page that shows all locks"',
-    'cox artefact publish Spec @spec.md --source-artefacts 0192…',
+    'cox artefact publish Spec "$(cat spec.md)" --source-artefacts 0192…',
   ],
   sample: { type: 'GoalDefined', payload: 'a page that shows all locks' },
   input: async () => (await import('../schemas/board.ts')).publishArtefact,

@@ -17,6 +17,8 @@ export interface BidFound {
   readonly why: string;
 }
 
+export const BY_SCRIPT = 'its bid script said so';
+
 /** What an agent's script says to an artefact; where it says nothing of use, what the agent's configuration says. */
 export async function runBidScript(
   agent: AgentConfig,
@@ -27,7 +29,7 @@ export async function runBidScript(
   const said = await ask(agent, agent.bid_script, artefact, places);
   if ('problem' in said) return fallBack(agent, artefact, said.problem);
   const bid = BIDS.find((known) => known === said.word);
-  if (bid !== undefined) return { bid, why: 'its bid script said so' };
+  if (bid !== undefined) return { bid, why: BY_SCRIPT };
   return fallBack(agent, artefact, `its bid script said ${JSON.stringify(said.word.slice(0, 40))}`);
 }
 

@@ -1,0 +1,106 @@
+import { type BoardState, boardKey, boardOf } from '../../../domain/board/board.ts';
+import {
+  type BoardClaimState,
+  boardClaimKey,
+  isBidding,
+  isOpen,
+  outstanding,
+} from '../../../domain/board/claim.ts';
+import type { Coxswain } from '../../../index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { isRefusal } from '../../../kernel/refusal.ts';
+import { publishArtefact } from '../../../operations/board/artefacts.ts';
+import { EXIT_CODES, verdictOf } from '../../answer.ts';
+import { claimTitle } from '../board-words.ts';
+import { type CommonOptions, cliIdentity, cliShowing, conclude, type Result, withStore } from '../common.ts';
+import { endOfLog } from '../follow.ts';
+import { untilStopped } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+import { clip, plain, span } from '../text.ts';
+import { outcomeLines, waitForThread } from './forage-wait.ts';
+
+export interface ForageOptions extends CommonOptions {
+  readonly type?: string;
+  readonly wait?: boolean;
+}
+
+const FIRST_TYPE = 'GoalDefined';
+const SUMMARY_CHARS = 200;
+const INTERRUPTED = 130;
+
+/** Puts the first artefact on the board, and stays, if it is asked to, until all that came of it is done. */
+export async function forage(
+  goal: string,
+  options: ForageOptions,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const who = cliIdentity(options, terminal.env);
+  if (!who.ok) return await conclude(terminal, who.refusal, options, result);
+  const stopped = untilStopped();
+  const over = new AbortController();
+  void stopped.signal.then(() => over.abort());
+  let interrupted = false;
+  try {
+    const answer = await withStore(options, terminal, async (coxswain) => {
+      const after = await endOfLog(coxswain);
+      const connection = coxswain.connect(who.actor, 'operator', cliShowing(terminal.env, options));
+      const type = options.type ?? FIRST_TYPE;
+      const input = { type, payload: goal, summary: summaryOf(goal) };
+      const published = await connection.perform(publishArtefact, input);
+      if (isRefusal(published)) return published;
+      const next = await nextStep(coxswain, published);
+      if (options.json !== true) await terminal.out(`${publishedLines(published, type, next).join('\n')}\n`);
+      if (options.wait !== true) return { ...published, next };
+      const found = await waitForThread(
+        coxswain,
+        String(published.artefact_id),
+        after,
+        options,
+        terminal,
+        over.signal,
+      );
+      interrupted = found === undefined;
+      return { ...published, ...found };
+    });
+    const isTold = answer.artefact_id !== undefined;
+    if (options.json === true || !isTold) await conclude(terminal, answer, options, result);
+    else if (answer.outcome !== undefined)
+      await terminal.out(`${outcomeLines(answer, terminal, options).join('\n')}\n`);
+    result.code = interrupted ? INTERRUPTED : EXIT_CODES[verdictOf(answer)];
+  } finally {
+    stopped.dispose();
+  }
+}
+
+/** For lists: what its first line says. */
+function summaryOf(goal: string): string | undefined {
+  const line = plain(goal.trim().split('\n')[0] ?? '').trim();
+  return line === '' ? undefined : clip(line, SUMMARY_CHARS);
+}
+
+/** In a sentence, whose turn it is now. */
+async function nextStep({ store, project }: Coxswain, { claim_id }: JsonObject): Promise<string> {
+  const key = boardClaimKey(String(claim_id));
+  const { loaded, now_ms } = await store.find(project, { keys: [boardKey, key] });
+  const state = loaded.get<BoardClaimState>(key)?.state;
+  if (state === undefined) return 'nothing: nobody bids on it';
+  if (boardOf(loaded.get<BoardState>(boardKey)).members.length === 0)
+    return 'nobody is on the board yet: start `cox up`, or let agents join (cox board join)';
+  if (!isOpen(state)) return 'nobody wanted it, so it is done';
+  if (!isBidding(state))
+    return `${outstanding(state).join(', ')} (${state.phase}); a running \`cox up\` begins with it`;
+  const left = state.bids_due_ms === undefined ? '' : `, for ${span(state.bids_due_ms - now_ms)} at most`;
+  return `bids of ${state.awaited.join(', ')}${left}`;
+}
+
+function publishedLines({ artefact_id, claim_id }: JsonObject, type: string, next: string): string[] {
+  const id = String(artefact_id);
+  return [
+    `${claimTitle({ artefact_type: type, artefact_id: id })} is on the board.`,
+    `  artefact  ${id}`,
+    `  claim     ${String(claim_id ?? 'none')}`,
+    `  next      ${plain(next)}`,
+    `  look      cox board, cox unearth ${id}`,
+  ];
+}
