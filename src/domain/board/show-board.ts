@@ -104,7 +104,7 @@ function describeGrant(agent_id: string, grant: BoardGrant, now_ms: number): Jso
 }
 
 /** In one line, for people. */
-function waitsFor(state: BoardClaimState, board: BoardState): string | null {
+export function waitsFor(state: BoardClaimState, board: BoardState): string | null {
   if (!isOpen(state)) return null;
   if (!isBidding(state)) return `${state.phase} by ${outstanding(state).join(', ')}`;
   if (board.members.length === 0) return 'agents: nobody is on the board';

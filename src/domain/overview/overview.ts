@@ -20,6 +20,7 @@ import {
 } from '../queue/task.ts';
 import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/session.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+import { boardClaimsNeeds } from './board-claims.ts';
 import { edgeClaims, edgeClaimsNeeds } from './edge-claims.ts';
 import { trustNeeds, violationsByAgent } from './trusted.ts';
 
@@ -48,10 +49,16 @@ const oldestOfEach: readonly Range[] = Array.from({ length: PRIORITIES }, (_, in
 );
 
 export function overviewNeeds(): Needs {
-  const all = [checkLocksNeeds(undefined), discoverNeeds({ idle_ms: 0 }), trustNeeds(), edgeClaimsNeeds];
+  const all = [
+    checkLocksNeeds(undefined),
+    discoverNeeds({ idle_ms: 0 }),
+    trustNeeds(),
+    edgeClaimsNeeds,
+    boardClaimsNeeds,
+  ];
   const ranges = all.flatMap((needs) => [...(needs.ranges ?? [])]);
   return {
-    keys: [lineKey, rulebookKey],
+    keys: [lineKey, rulebookKey, ...boardClaimsNeeds.keys],
     ranges: [...ranges, ready, due, dead, waiting, heldBack, unread, handoff, ...oldestOfEach],
   };
 }

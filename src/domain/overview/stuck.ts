@@ -3,6 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/task.ts';
+import { stuckBoardClaims } from './board-claims.ts';
 import { staleEdgeClaims } from './edge-claims.ts';
 import { deadTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
 import { awaitingApproval } from './trusted.ts';
@@ -38,6 +39,7 @@ export function stuckThings(
   return [
     ...awaitingApproval(loaded, now_ms),
     ...staleEdgeClaims(loaded, claim_rules, now_ms),
+    ...stuckBoardClaims(loaded, now_ms),
     ...dead.map((task) => givenUp(task, held.get(task.id)?.length ?? 0)),
     ...[...held]
       .filter(([parent]) => !known.has(parent))

@@ -89,6 +89,9 @@ const STUCK_WORDS: Readonly<Record<string, (item: JsonObject, now_ms: number) =>
     `${plain(item.agent_id ?? '')} has been silent for ${age(item.since_at, now_ms)} and holds ${has(item)}`,
   stale_claim: (item, now_ms) =>
     `${plain(item.agent_id ?? '')} has been silent for ${age(item.since_at, now_ms)} about ${plain(item.edge ?? '')} on ${plain(item.feature ?? '')}`,
+  stuck_board: (item, now_ms) =>
+    `${counted(Number(item.claims), 'claim')} on the board open for up to ${age(item.since_at, now_ms)}: ` +
+    `${plain(item.artefact_type ?? '')} waits for ${plain(item.waits_for ?? '')}`,
   long_wait: (item, now_ms) =>
     `${plain(item.agent_id ?? '')} has waited ${age(item.since_at, now_ms)} for ${plain(item.file_path ?? '')}` +
     (item.locked_by === undefined ? '' : `, which ${plain(item.locked_by)} has`),

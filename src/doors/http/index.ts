@@ -6,6 +6,7 @@ import { type Coxswain, type OpenOptions, open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { resolveSessionToken } from '../../session-token.ts';
 import { createMcpEndpoint } from '../mcp/http.ts';
+import { boardMetrics } from './board-metrics.ts';
 import { type GivenConfig, readApiConfig } from './config.ts';
 import { isLoopback } from './hosts.ts';
 import { type Api, type ApiOptions, createApi } from './server.ts';
@@ -55,7 +56,7 @@ export async function createCoordinationApi(options: CoordinationApiOptions = {}
   const api = await createApi(coxswain, {
     resolveSessionToken: (token) => resolveSessionToken(store, project, token),
     mcp: createMcpEndpoint({ coxswain }),
-    moreMetrics: () => success.text(),
+    moreMetrics: async () => (await success.text()) + (await boardMetrics(coxswain)),
     ...options,
     config,
   });

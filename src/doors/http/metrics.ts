@@ -81,6 +81,6 @@ export class Metrics {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
 
-function escaped(label: string): string {
+export function escaped(label: string): string {
   return label.replaceAll(/["\\\n]/g, '\\$&');
 }
