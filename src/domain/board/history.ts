@@ -53,19 +53,21 @@ function published({ id, state }: ArtefactRecord): Step {
 function claimSteps({ claim, made }: ClaimStory): Step[] {
   const { id, state } = claim;
   const isRework = Object.keys(state.bids).length === 0 && state.additional_context_ids.length > 0;
-  const handedIn = new Map(made.map((artefact) => [artefact.id, artefact]));
+  const others = made.filter(({ state: { logical_id } }) => logical_id !== state.logical_id);
+  const handedIn = new Map(others.map((artefact) => [artefact.id, artefact]));
   const steps = [
     ...bidSteps(state),
     ...PHASES.flatMap((phase) => phaseSteps(state, phase, isRework, handedIn)),
-    ...mishaps(state, made),
+    ...mishaps(state, others),
   ];
-  if (state.ended_at_ms !== undefined)
+  // The version that came of a rework stands for its end.
+  const isToldOtherwise = isRework && state.status === 'complete';
+  if (state.ended_at_ms !== undefined && !isToldOtherwise)
     steps.push({
       at_ms: state.ended_at_ms,
       what: 'ended',
       status: state.status,
       reason: state.termination_reason,
-      rework: isRework || undefined,
     });
   return steps.map((step) => ({ ...step, claim_id: id }));
 }

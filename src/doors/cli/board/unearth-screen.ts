@@ -151,12 +151,10 @@ const STEPS: Readonly<Record<string, (step: JsonObject) => readonly [string, Sty
     `${plain(agent_id ?? '')} delivers ${plain(type ?? '')} ${shortId(plain(artefact_id ?? ''))} too late: kept, changes nothing`,
     'yellow',
   ],
-  ended: ({ status, reason, rework }) =>
-    status === 'complete'
-      ? [rework === true ? 'the rework is done' : 'done', 'green']
-      : reason === 'review_rejected'
-        ? ['rejected', 'yellow']
-        : [`given up${said(reason)}`, 'red'],
+  ended: ({ status, reason }) => {
+    if (status === 'complete') return ['done', 'green'];
+    return reason === 'review_rejected' ? ['rejected', 'yellow'] : [`given up${said(reason)}`, 'red'];
+  },
   person_asked: ({ approval_id, subject }) => [
     `a person is asked (cox approve ${plain(approval_id ?? '')})${said(subject)}`,
     'yellow',
