@@ -142,10 +142,10 @@ function lineCases(scene: Scene): void {
     const [a, b] = [scene.agent('a'), scene.agent('b')];
     const first = await a('acquire_lock', { file_path: 'out.ts', ttl_minutes: BRIEFLY });
     const started_ms = performance.now();
-    const got = await b('acquire_lock', { file_path: 'out.ts', wait_seconds: 30 });
+    const got = await b('acquire_lock', { file_path: 'out.ts', wait_seconds: 60 });
     assert.equal(got.action, 'acquired');
     assert.ok(Date.now() >= Date.parse(first.expires_at as string), 'not before');
-    assert.ok(performance.now() - started_ms < 4000, 'and soon after');
+    assert.ok(performance.now() - started_ms < 15_000, 'and soon after');
   });
 
   test(`[LOCK-11] ${at}: waiting ends in time, says how long it was, and leaves nobody in line`, async () => {

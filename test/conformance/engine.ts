@@ -25,8 +25,6 @@ export interface Engine {
   fresh(): Promise<Fixture>;
   /** Another way into a store that passes all of it by itself: the groups in which that way can matter. */
   readonly only?: readonly string[];
-  /** So many times longer than on a local file a call may take beside other tests; what tests call silence is, too. */
-  readonly patience?: number;
 }
 
 export const memory: Engine = {
@@ -120,7 +118,6 @@ export const postgres: Engine = {
 
 export const dynamodb: Engine = {
   name: 'dynamodb',
-  patience: 4,
   async fresh() {
     const table = await testTable();
     return fixture(table.url, () => table.drop());

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { paced } from '../support/paced.ts';
 import { until } from '../support/until.ts';
 import { agent } from './engine.ts';
 import type { Scene } from './suite.ts';
@@ -31,17 +32,23 @@ export function lockCases(scene: Scene): void {
 
   test(`[LOCK-3] ${at}: a lock past its time is free without anyone acting`, async () => {
     const [a, b] = [scene.agent('a'), scene.agent('b')];
-    const first = await a('acquire_lock', { file_path: 'l3.ts', ttl_minutes: BRIEFLY });
-    assert.equal((await b('acquire_lock', { file_path: 'l3.ts' })).action, 'blocked');
-    const second = await until(async () => {
-      const answer = await b('acquire_lock', { file_path: 'l3.ts' });
-      return answer.success === true && answer;
+    await paced(BRIEFLY * 60_000, async (pace) => {
+      const file_path = `l3-${pace.attempt}.ts`;
+      const [first, refused] = await pace.within(async () => [
+        await a('acquire_lock', { file_path, ttl_minutes: pace.limit_ms / 60_000 }),
+        await b('acquire_lock', { file_path }),
+      ]);
+      assert.equal(refused?.action, 'blocked');
+      const second = await until(async () => {
+        const answer = await b('acquire_lock', { file_path });
+        return answer.success === true && answer;
+      });
+      assert.ok(Date.now() >= Date.parse(first?.expires_at as string), 'not before it expired');
+      assert.equal(second.action, 'acquired');
+      const stale = await a('release_lock', { file_path });
+      assert.equal(stale.error, 'superseded', 'the old holder learns that its grant is over');
+      assert.equal((await b('release_lock', { file_path })).released, true);
     });
-    assert.ok(Date.now() >= Date.parse(first.expires_at as string), 'not before it expired');
-    assert.equal(second.action, 'acquired');
-    const stale = await a('release_lock', { file_path: 'l3.ts' });
-    assert.equal(stale.error, 'superseded', 'the old holder learns that its grant is over');
-    assert.equal((await b('release_lock', { file_path: 'l3.ts' })).released, true);
   });
 
   test(`[LOCK-4] ${at}: only the holder releases, and only its current grant`, async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { paced } from '../support/paced.ts';
 import { until } from '../support/until.ts';
 import type { Call } from './engine.ts';
 import type { Scene } from './suite.ts';
@@ -210,23 +211,28 @@ export function queueCases(scene: Scene): void {
   });
 
   test(`[QUEUE-8] ${at}: delayed, cancelled and reprioritised tasks`, async () => {
-    const { submit, get, call } = typed(scene, 'q8b');
-    const not_before = new Date(Date.now() + 1200).toISOString();
-    const delayed = await submit('delayed', { not_before, priority: 1 });
-    const cancelled = await submit('cancelled');
-    const raised = await submit('raised', { priority: 9 });
-    const plain = await submit('plain');
-    assert.equal((await call('cancel_work', { task_id: cancelled, reason: 'no' })).status, 'cancelled');
-    assert.equal((await call('reprioritise_work', { task_id: raised, priority: 2 })).priority, 2);
-    assert.equal((await get()).task_id, raised);
-    assert.equal((await get()).task_id, plain);
-    const late = await until(async () => {
-      const task = await get();
-      return task.success === true && task;
+    await paced(400, async (pace) => {
+      const { submit, get, call } = typed(scene, `q8b-${pace.attempt}`);
+      const not_before = new Date(Date.now() + pace.limit_ms).toISOString();
+      const { delayed, cancelled } = await pace.within(async () => {
+        const delayed = await submit('delayed', { not_before, priority: 1 });
+        const cancelled = await submit('cancelled');
+        const raised = await submit('raised', { priority: 9 });
+        const plain = await submit('plain');
+        assert.equal((await call('cancel_work', { task_id: cancelled, reason: 'no' })).status, 'cancelled');
+        assert.equal((await call('reprioritise_work', { task_id: raised, priority: 2 })).priority, 2);
+        assert.equal((await get()).task_id, raised);
+        assert.equal((await get()).task_id, plain);
+        return { delayed, cancelled };
+      });
+      const late = await until(async () => {
+        const task = await get();
+        return task.success === true && task;
+      });
+      assert.equal(late.task_id, delayed);
+      assert.ok(Date.now() >= Date.parse(not_before), 'not before its time');
+      assert.equal((await call('cancel_work', { task_id: cancelled })).error, 'wrong_status');
     });
-    assert.equal(late.task_id, delayed);
-    assert.ok(Date.now() >= Date.parse(not_before), 'not before its time');
-    assert.equal((await call('cancel_work', { task_id: cancelled })).error, 'wrong_status');
   });
 
   test(`[QUEUE-8] ${at}: a task is not handed out while another agent has one of its files locked`, async () => {

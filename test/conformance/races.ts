@@ -46,17 +46,19 @@ export function raceCases(scene: Scene): void {
 
   test(`[LOCK-3] ${at}: an expiry between deciding and committing makes it decide again`, async () => {
     const store = await open();
-    const started = Date.now();
+    let ends_ms: number | undefined;
     let decisions = 0;
     const outcome = await store.run(request('late'), {
       needs: { keys: [cell('late')] },
       decide(_loaded, now_ms) {
         decisions += 1;
-        if (now_ms >= started + 60) return refused(refuse('lease_expired', 'it ran out'));
+        ends_ms ??= now_ms + 60;
+        if (now_ms >= ends_ms) return refused(refuse('lease_expired', 'it ran out'));
         // Busy on purpose: time passes while this decision, made in time, is on its way.
-        while (Date.now() < started + 80);
+        const start_ms = performance.now();
+        while (performance.now() < start_ms + 80);
         const event = { ...cell('late'), type: 'cell_set', data: { by: 'late' } };
-        return commit([event], { success: true }, started + 60);
+        return commit([event], { success: true }, ends_ms);
       },
     });
     assert.equal(outcome.status, 'refused', 'the commit came too late for what it relied on');

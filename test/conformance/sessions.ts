@@ -4,44 +4,22 @@ import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
 import { agent } from './engine.ts';
+import { silentCases } from './silent.ts';
 import type { Scene } from './suite.ts';
+
+/** Every call is a sign of life. */
+const EVERY_CALL = { touch_ms: 0, idle_ms: 60_000, stale_ms: 60_000 };
 
 const agentsOf = (answer: JsonObject) => (answer.agents as JsonObject[]).map(({ agent_id }) => agent_id);
 
 export function sessionCases(scene: Scene): void {
   const { engine } = scene;
-  /** Every call is a sign of life, and a second of silence is death. */
-  const quick = { touch_ms: 0, idle_ms: 60_000, stale_ms: 1000 * scene.patience };
-  const STALE = { stale_threshold_minutes: quick.stale_ms / 60_000 };
   let coxswain: Coxswain;
   before(async () => {
-    coxswain = await scene.fixture().open({ presence: quick });
+    coxswain = await scene.fixture().open({ presence: EVERY_CALL });
   });
   const as = (name: string, session?: string) => agent(coxswain, name, session);
-  /** Long enough for whoever is quiet now to be taken for dead, while these go on living. */
-  const silenceFor = async (duration_ms: number, ...living: ReturnType<typeof as>[]) => {
-    const end_ms = performance.now() + duration_ms;
-    await until(async () => {
-      for (const alive of living) await alive('heartbeat');
-      return performance.now() >= end_ms;
-    });
-  };
-  /**
-   * All that clean-ups free until that many locks are free. A store whose time is only known within bounds sees a silence a
-   * little late; and on a busy machine whoever cleans up may itself be late.
-   */
-  const cleaned = async (living: ReturnType<typeof as>, locks: number) => {
-    const total = { agents_cleaned: 0, locks_released: 0, tasks_returned: 0 };
-    await until(async () => {
-      const answer = await living('cleanup_dead_agents', STALE);
-      for (const name of ['agents_cleaned', 'locks_released', 'tasks_returned'] as const)
-        if (answer.success === true) total[name] += answer[name] as number;
-      return total.locks_released >= locks;
-    });
-    assert.equal(total.locks_released, locks);
-    return total;
-  };
-  const silence = (...living: ReturnType<typeof as>[]) => silenceFor(quick.stale_ms + 200, ...living);
+  silentCases(scene);
 
   test(`[SESS-1] [SESS-2] ${engine}: who registers is found by what it can do`, async () => {
     const ada = as('ada');
@@ -78,84 +56,6 @@ export function sessionCases(scene: Scene): void {
   test(`[SESS-6] ${engine}: the first operation of an unknown agent creates its session`, async () => {
     await as('dot')('check_locks');
     assert.ok(agentsOf(await as('bea')('discover_agents')).includes('dot'));
-  });
-
-  test(`[SESS-4] ${engine}: clean-up frees the locks and tasks of the silent, and of nobody else`, async () => {
-    const [dead, alive] = [as('dead'), as('alive')];
-    await dead('acquire_lock', { file_paths: ['one.ts', 'two/', 'three/*.ts'] });
-    await dead('acquire_lock', { file_path: 'read.ts', shared: true });
-    await alive('acquire_lock', { file_path: 'read.ts', shared: true });
-    await alive('acquire_lock', { file_path: 'mine.ts' });
-    const { task_id } = await alive('submit_work', { task_type: 'reap', task_description: 'x' });
-    assert.equal((await dead('get_work', { task_types: ['reap'] })).task_id, task_id);
-    await silence(alive);
-    const freed = await cleaned(alive, 4);
-    assert.ok(freed.agents_cleaned >= 1);
-    assert.equal(freed.tasks_returned, 1);
-    const { locks } = await alive('check_locks');
-    assert.deepEqual(
-      (locks as JsonObject[]).map((lock) => `${lock.locked_by} ${lock.file_path}`),
-      ['alive mine.ts', 'alive read.ts'],
-    );
-    const gone = await alive('discover_agents', { status: 'disconnected' });
-    assert.ok(agentsOf(gone).includes('dead') && !agentsOf(gone).includes('alive'));
-    assert.ok(!agentsOf(await alive('discover_agents')).includes('dead'));
-    const shown = await alive('show_work', { task_id });
-    assert.deepEqual([shown.status, shown.attempt_count, shown.claimed_by], ['delayed', 1, undefined]);
-    const late = await dead('complete_work', { task_id, success: true });
-    assert.equal(late.success, false, 'a task one no longer holds is not completed');
-    // It is back with that call, and starts from nothing.
-    assert.ok(agentsOf(await alive('discover_agents')).includes('dead'));
-    assert.equal((await dead('acquire_lock', { file_path: 'one.ts' })).action, 'acquired');
-    await dead('end_session');
-    await alive('end_session');
-  });
-
-  test(`[SESS-4] ${engine}: one session of an agent dies, the other keeps what it has`, async () => {
-    const [old, young] = [as('twin', 'old'), as('twin', 'young')];
-    await old('acquire_lock', { file_path: 'old.ts' });
-    await young('acquire_lock', { file_path: 'young.ts' });
-    await silence(young);
-    await cleaned(young, 1);
-    const { locks } = await young('check_locks', { file_paths: ['old.ts', 'young.ts'] });
-    assert.deepEqual(
-      (locks as JsonObject[]).map((lock) => lock.file_path),
-      ['young.ts'],
-    );
-    await young('end_session');
-  });
-
-  test(`[SESS-4] ${engine}: who is turned away frees what the dead held by itself`, async () => {
-    const [dead, alive] = [as('late'), as('keen')];
-    await dead('acquire_lock', { file_path: 'wanted.ts' });
-    assert.equal((await alive('acquire_lock', { file_path: 'wanted.ts' })).action, 'blocked');
-    await silence(alive);
-    await until(async () => (await alive('acquire_lock', { file_path: 'wanted.ts' })).success === true);
-    await alive('end_session');
-  });
-
-  test(`[SESS-4] ${engine}: what an agent is told it has when it comes back, it keeps`, async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `back-${index}`);
-    const returning = names.map((name) => as(name));
-    for (const [index, back] of returning.entries())
-      await back('acquire_lock', { file_path: `${names[index]}.ts` });
-    // Who is back and then silent once more for as long dies a second time: all of it must be over before that.
-    const stale_ms = 3000 * scene.patience;
-    await silenceFor(stale_ms + 200);
-    const cleaners = [as('cleaner-1'), as('cleaner-2')];
-    const dead = { stale_threshold_minutes: stale_ms / 60_000 };
-    const cleaning = cleaners.map((cleaner) => cleaner('cleanup_dead_agents', dead));
-    const answers: JsonObject[] = [];
-    // One after the other, so that some come before, some amid and some after their session is ended.
-    for (const [index, back] of returning.entries())
-      answers.push(await back('acquire_lock', { file_path: `${names[index]}.ts` }));
-    await Promise.all(cleaning);
-    const { locks } = await as('cleaner-1')('check_locks', { file_paths: names.map((name) => `${name}.ts`) });
-    const held = new Map((locks as JsonObject[]).map((lock) => [lock.locked_by, lock.fencing_token]));
-    for (const [index, answer] of answers.entries()) {
-      assert.equal(answer.success, true);
-      assert.equal(held.get(names[index] ?? ''), answer.fencing_token, JSON.stringify(answer));
-    }
   });
 
   test(`[SESS-4] ${engine}: a clean-up that was killed in between is gone on with`, async () => {

@@ -22,7 +22,6 @@ import { watchCases } from './watch.ts';
 /** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
 export interface Scene {
   readonly engine: string;
-  readonly patience: number;
   coxswain(): Coxswain;
   fixture(): Fixture;
   agent(agent_id: string, session_id?: string): Call;
@@ -74,7 +73,6 @@ function scene(engine: Engine): Scene {
   after(() => fixture.drop());
   return {
     engine: engine.name,
-    patience: engine.patience ?? 1,
     coxswain: () => coxswain,
     fixture: () => fixture,
     agent: (agent_id, session_id) => agent(coxswain, agent_id, session_id),
