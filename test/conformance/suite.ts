@@ -47,6 +47,10 @@ const GROUPS: Readonly<Record<string, (scene: Scene) => void>> = {
   processes: processCases,
 };
 const START = 'start';
+/** Each has a store of its own, and much of it is waiting until something is over. */
+const GROUPS_AT_ONCE = 3;
+/** Without it the cases of a group would run at once, too. */
+const IN_ORDER = { concurrency: 1 };
 
 /** All groups but these: for a store whose suite is parted between the daily run and the long one. */
 export function allBut(...names: readonly string[]): string[] {
@@ -58,9 +62,11 @@ export function conformance(engine: Engine): void {
   // No other process can reach the in-memory store.
   const alone = engine.name === 'memory' ? ['processes', START] : [];
   const wanted = (engine.only ?? allBut()).filter((name) => !alone.includes(name));
-  for (const [name, cases] of Object.entries(GROUPS))
-    if (wanted.includes(name)) describe(`${engine.name}: ${name}`, () => cases(scene(engine)));
-  if (wanted.includes(START)) describe(`${engine.name}: ${START}`, () => startCases(engine));
+  describe(engine.name, { concurrency: GROUPS_AT_ONCE }, () => {
+    for (const [name, cases] of Object.entries(GROUPS))
+      if (wanted.includes(name)) describe(`${engine.name}: ${name}`, IN_ORDER, () => cases(scene(engine)));
+    if (wanted.includes(START)) describe(`${engine.name}: ${START}`, IN_ORDER, () => startCases(engine));
+  });
 }
 
 function scene(engine: Engine): Scene {
