@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ClaimState } from '../../src/domain/claims/claim.ts';
 import { entities } from '../../src/domain/entities.ts';
@@ -11,38 +11,62 @@ import { approveAll } from './approvals.ts';
 import type { Engine } from './engine.ts';
 import { somebody } from './profiles.ts';
 import type { Scene } from './suite.ts';
+import type { Job } from './worker.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Starts one process per agent, lets them all go at the same moment, and answers what each printed last. */
-async function race<T>(
-  { engine, url }: { engine: string; url: string },
-  agents: readonly string[],
-  role: string,
-  count: number,
-): Promise<T[]> {
+type Racer = ReturnType<typeof startRacer>;
+
+function startRacer(engine: string) {
   // Processes that may sit do so by themselves; otherwise each commits for itself.
   const env = { ...process.env, COX_SEAT: engine.includes('seat') ? '' : 'off' };
-  const workers = agents.map((agent_id) => {
-    const child = spawn(process.execPath, [WORKER, url, agent_id, role, String(count)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env,
+  const child = spawn(process.execPath, [WORKER], { stdio: ['pipe', 'pipe', 'inherit'], env });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const hears = async () => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error('a racer ended');
+    return value;
+  };
+  return { child, says: (line: string) => child.stdin.write(`${line}\n`), hears };
+}
+
+/** Processes for one race after the other: starting them takes longer than most races. */
+class Racers {
+  readonly #engine: string;
+  #racers: Racer[] = [];
+
+  constructor(engine: string) {
+    this.#engine = engine;
+  }
+
+  /** Gives one process to each agent, lets them all go at the same moment, and answers what each printed last. */
+  async race<T>(url: string, agents: readonly string[], role: string, count: number): Promise<T[]> {
+    while (this.#racers.length < agents.length) this.#racers.push(startRacer(this.#engine));
+    const racers = this.#racers.slice(0, agents.length);
+    try {
+      for (const [index, { says }] of racers.entries())
+        says(JSON.stringify({ url, agent_id: agents[index] ?? '', role, count } satisfies Job));
+      for (const { hears } of racers) assert.equal(await hears(), 'ready');
+      for (const { says } of racers) says('go');
+      return await Promise.all(racers.map(async ({ hears }) => JSON.parse(await hears()) as T));
+    } catch (error) {
+      this.#kill();
+      throw error;
+    }
+  }
+
+  async end(): Promise<void> {
+    const ended = this.#racers.map(async ({ child }) => {
+      child.stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+      assert.equal(child.exitCode, 0);
     });
-    return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
-  });
-  try {
-    for (const { lines } of workers) assert.equal((await lines.next()).value, 'ready');
-    for (const { child } of workers) child.stdin.write('go\n');
-    return await Promise.all(
-      workers.map(async ({ child, lines }) => {
-        const last = (await lines.next()).value as string;
-        if (child.exitCode === null) await once(child, 'exit');
-        assert.equal(child.exitCode, 0);
-        return JSON.parse(last) as T;
-      }),
-    );
-  } finally {
-    for (const { child } of workers) child.kill('SIGKILL');
+    await Promise.all(ended).finally(() => this.#kill());
+  }
+
+  #kill(): void {
+    for (const { child } of this.#racers) child.kill('SIGKILL');
+    this.#racers = [];
   }
 }
 
@@ -50,15 +74,18 @@ const EIGHT = Array.from({ length: 8 }, (_, n) => `process-${n}`);
 
 export function processCases(scene: Scene): void {
   const at = scene.engine;
-  const place = () => ({ engine: at, url: scene.fixture().url as string });
+  const racers = new Racers(at);
+  after(() => racers.end());
+  const race = <T>(agents: readonly string[], role: string, count: number) =>
+    racers.race<T>(scene.fixture().url as string, agents, role, count);
 
   test(`[LOCK-5] ${at}: eight processes race for forty paths: each path has exactly one winner`, async () => {
-    const won = await race<string[]>(place(), EIGHT, 'locks', 40);
+    const won = await race<string[]>(EIGHT, 'locks', 40);
     assert.deepEqual(won.flat().sort(), Array.from({ length: 40 }, (_, n) => `raced/${n}.ts`).sort());
   });
 
   test(`[CLAIM-2] ${at}: eight processes race for forty features: each is granted once, and the log agrees`, async () => {
-    const won = await race<string[]>(place(), EIGHT, 'claims', 40);
+    const won = await race<string[]>(EIGHT, 'claims', 40);
     const pairs = Array.from({ length: 40 }, (_, n) => `raced-${n}`).sort();
     assert.deepEqual(won.flat().sort(), pairs);
     const { store, project } = scene.coxswain();
@@ -75,7 +102,7 @@ export function processCases(scene: Scene): void {
     const resource_limits = { max_file_modifications: 50 };
     await person('set_profile', { name: 'fifty', resource_limits });
     await person('assign_profile', { profile: 'fifty', to_agent: 'limited-racer' });
-    const passed = await race<number>(place(), EIGHT.slice(0, 4), 'limited', 20);
+    const passed = await race<number>(EIGHT.slice(0, 4), 'limited', 20);
     assert.equal(
       passed.reduce((sum, each) => sum + each, 0),
       50,
@@ -83,7 +110,7 @@ export function processCases(scene: Scene): void {
   });
 
   test(`[LOCK-10] ${at}: eight processes race for folders, patterns and files in them: each has one winner`, async () => {
-    const won = await race<number[]>(place(), EIGHT, 'areas', 40);
+    const won = await race<number[]>(EIGHT, 'areas', 40);
     assert.deepEqual(
       won.flat().sort((a, b) => a - b),
       Array.from({ length: 40 }, (_, n) => n),
@@ -101,13 +128,13 @@ export function processCases(scene: Scene): void {
       const answer = await call('submit_work_batch', { tasks });
       ids.push(...(answer.tasks as { task_id: string }[]).map(({ task_id }) => task_id));
     }
-    const done = await race<string[]>(place(), EIGHT, 'tasks', 0);
+    const done = await race<string[]>(EIGHT, 'tasks', 0);
     assert.deepEqual(done.flat().sort(), ids.sort());
   });
 
   test(`[APPR-2] ${at}: eight processes race to use thirty approvals: each permits once`, async () => {
     await approveAll(scene, 'racer', 30);
-    const went = await race<number[]>(place(), EIGHT, 'approvals', 30);
+    const went = await race<number[]>(EIGHT, 'approvals', 30);
     assert.deepEqual(
       went.flat().sort((a, b) => a - b),
       Array.from({ length: 30 }, (_, n) => n),
@@ -115,7 +142,7 @@ export function processCases(scene: Scene): void {
   });
 
   test(`[STORE-1] ${at}: two processes that each read what the other writes never both succeed`, async () => {
-    const [even = [], odd = []] = await race<number[]>(place(), ['even', 'odd'], 'skew', 400);
+    const [even = [], odd = []] = await race<number[]>(['even', 'odd'], 'skew', 400);
     assert.deepEqual(
       even.filter((n) => odd.includes(n)),
       [],
@@ -127,18 +154,15 @@ export function processCases(scene: Scene): void {
 export function startCases(engine: Engine): void {
   test(`[STORE-1] ${engine.name}: eight processes open a store that does not exist yet`, async () => {
     const fixture = await engine.fresh();
+    const racers = new Racers(engine.name);
     try {
-      const answers = await race<boolean>(
-        { engine: engine.name, url: fixture.url as string },
-        EIGHT,
-        'open',
-        0,
-      );
+      const answers = await racers.race<boolean>(fixture.url as string, EIGHT, 'open', 0);
       assert.deepEqual(
         answers,
         EIGHT.map(() => true),
       );
     } finally {
+      await racers.end();
       await fixture.drop();
     }
   });

@@ -1,44 +1,49 @@
 /**
- * One process of a race: `node worker.ts URL AGENT ROLE COUNT`. It says "ready", waits for a line on stdin and then does
- * its role; the last line it prints is the JSON of what it saw.
+ * One process of races: `node worker.ts`. Each line on stdin is a job. It says "ready", waits for one more line, does its part,
+ * and the line it prints then is the JSON of what it saw. It ends when stdin does.
  */
-import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { connect } from '../../src/index.ts';
 import { openCells, request, setUnless } from './cells.ts';
 
-const [url = '', agent_id = '', role = '', count = '0'] = process.argv.slice(2);
+export interface Job {
+  readonly url: string;
+  readonly agent_id: string;
+  readonly role: string;
+  readonly count: number;
+}
 
-const roles: Record<string, () => Promise<unknown>> = {
-  async locks() {
+const roles: Record<string, (job: Job) => Promise<unknown>> = {
+  async locks({ url, agent_id, count }) {
     const client = await connect({ store: url, agent_id, sits: true });
     await start();
     const won: string[] = [];
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const answer = await client.call('acquire_lock', { file_path: `raced/${n}.ts` });
       if (answer.success === true) won.push(`raced/${n}.ts`);
     }
     await client.close();
     return won;
   },
-  async areas() {
+  async areas({ url, agent_id, count }) {
     const client = await connect({ store: url, agent_id, sits: true });
     // Each wants the same in another way; all of them have one file in common.
     const ways = ['/', '/deep/x.ts', '/**/*.ts', '/deep/', '/deep/?.ts'];
     const own = ways[Number(agent_id.at(-1)) % ways.length] ?? '/';
     await start();
     const won: number[] = [];
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const answer = await client.call('acquire_lock', { file_path: `areas/${n}${own}` });
       if (answer.success === true) won.push(n);
     }
     await client.close();
     return won;
   },
-  async claims() {
+  async claims({ url, agent_id, count }) {
     const client = await connect({ store: url, agent_id, sits: true });
     await start();
     const won: string[] = [];
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       // Everybody writes the edge in another way; all of them mean one.
       const edge = ['design→code', 'design_code', 'Design -> Code'][(n + Number(agent_id.at(-1))) % 3] ?? '';
       const answer = await client.call('claim_edge', { feature: `raced-${n}`, edge });
@@ -48,13 +53,13 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return won;
   },
-  async limited() {
+  async limited({ url, agent_id, count }) {
     // One session in several processes, as an agent's hooks and its MCP server are.
     const one = { agent_id: 'limited-racer', session_id: 'limited-session' };
     const client = await connect({ store: url, ...one, sits: true });
     await start();
     let passed = 0;
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const answer = await client.call('submit_changeset', { file_paths: [`limited/${agent_id}-${n}.ts`] });
       if (answer.success === true) passed += 1;
       else if (answer.limit !== 'max_file_modifications') throw new Error(JSON.stringify(answer));
@@ -62,7 +67,7 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return passed;
   },
-  async tasks() {
+  async tasks({ url, agent_id }) {
     const client = await connect({ store: url, agent_id, sits: true });
     await start();
     const done: string[] = [];
@@ -75,23 +80,23 @@ const roles: Record<string, () => Promise<unknown>> = {
     await client.close();
     return done;
   },
-  async approvals() {
+  async approvals({ url, count }) {
     // One agent in many processes, as a client with several hooks at once is.
     const client = await connect({ store: url, agent_id: 'racer', sits: true });
     await start();
     const went: number[] = [];
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const answer = await client.call('check_guardrails', { operation_text: `rm -rf /raced/${n}` });
       if (answer.success === true) went.push(n);
     }
     await client.close();
     return went;
   },
-  async skew() {
+  async skew({ url, agent_id, count }) {
     const store = await openCells(url);
     await start();
     const set: number[] = [];
-    for (let n = 0; n < Number(count); n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const [mine, others] = agent_id === 'even' ? [`even${n}`, `odd${n}`] : [`odd${n}`, `even${n}`];
       const outcome = await store.run(request(agent_id), setUnless(mine, others, agent_id));
       if (outcome.status === 'committed') set.push(n);
@@ -99,7 +104,7 @@ const roles: Record<string, () => Promise<unknown>> = {
     await store.close();
     return set;
   },
-  async open() {
+  async open({ url, agent_id }) {
     await start();
     const client = await connect({ store: url, agent_id, sits: true });
     const answer = await client.call('acquire_lock', { file_path: `opened/${agent_id}.ts` });
@@ -108,10 +113,14 @@ const roles: Record<string, () => Promise<unknown>> = {
   },
 };
 
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
 async function start(): Promise<void> {
   process.stdout.write('ready\n');
-  await once(process.stdin, 'data');
+  await lines.next();
 }
 
-const result = await roles[role]?.();
-process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+  const job = JSON.parse(line.value) as Job;
+  process.stdout.write(`${JSON.stringify(await roles[job.role]?.(job))}\n`);
+}
