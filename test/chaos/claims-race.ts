@@ -15,6 +15,8 @@ interface Raced {
   readonly granted: readonly number[];
   readonly told: Readonly<Record<number, string>>;
   readonly unavailable: number;
+  readonly asked_ms: Readonly<Record<number, number>>;
+  readonly answered_ms: Readonly<Record<number, number>>;
 }
 
 interface Grant {
@@ -32,6 +34,8 @@ export interface StoreRace {
   readonly granted: number;
   readonly rejected: number;
   readonly winners: number;
+  /** Pairs that somebody else asked for before the one who got it had its answer. */
+  readonly contested: number;
   readonly unavailable: number;
   readonly faults: string[];
 }
@@ -66,8 +70,8 @@ export async function raceForClaims(
   return { races, faults, summary };
 }
 
-const described = ({ store, granted, rejected, winners, seconds }: StoreRace) =>
-  `${store} granted ${granted} (to ${winners}), rejected ${rejected}, ${seconds.toFixed(1)} s`;
+const described = ({ store, granted, rejected, winners, contested, seconds }: StoreRace) =>
+  `${store} granted ${granted} (to ${winners}, ${contested} of them contested), rejected ${rejected}, ${seconds.toFixed(1)} s`;
 
 async function raceOn(name: string, store: string, processes: number, pairs: number) {
   // Whoever creates the store is not what this is about.
@@ -76,24 +80,26 @@ async function raceOn(name: string, store: string, processes: number, pairs: num
     startProgram('claims-race-worker.ts', { store, index, processes, pairs }),
   );
   const answers: Raced[] = [];
-  let start_ms = 0;
+  let start_ms: number | undefined;
   try {
-    for (let start = 0; start < pairs; start += processes) {
+    for (;;) {
       // All stand at the line before anyone runs.
-      await Promise.all(racers.map(({ lines }) => lines.next()));
-      if (start === 0) start_ms = performance.now();
+      const said = await Promise.all(racers.map(({ lines }) => lines.next()));
+      if (said.some(({ value }) => value !== 'ready')) {
+        for (const [index, { value }] of said.entries()) {
+          const { code, stderr } = (await racers[index]?.exited) ?? {};
+          if (code !== 0 || value === undefined) throw new Error(`a racer ended with ${code}: ${stderr}`);
+          answers.push(JSON.parse(value) as Raced);
+        }
+        break;
+      }
+      start_ms ??= performance.now();
       for (const { child } of racers) child.stdin?.write('go\n');
-    }
-    for (const racer of racers) {
-      const { value } = await racer.lines.next();
-      const { code, stderr } = await racer.exited;
-      if (code !== 0 || value === undefined) throw new Error(`a racer ended with ${code}: ${stderr}`);
-      answers.push(JSON.parse(value) as Raced);
     }
   } finally {
     for (const { child } of racers) child.kill('SIGKILL');
   }
-  const seconds = (performance.now() - start_ms) / 1000;
+  const seconds = (performance.now() - (start_ms ?? 0)) / 1000;
   const { grants, rejected, faults } = await judge(store, answers, pairs);
   const race: StoreRace = {
     store: name,
@@ -101,10 +107,21 @@ async function raceOn(name: string, store: string, processes: number, pairs: num
     granted: grants.length,
     rejected,
     winners: answers.filter(({ granted }) => granted.length > 0).length,
+    contested: contestedAmong(answers),
     unavailable: answers.reduce((sum, { unavailable }) => sum + unavailable, 0),
     faults,
   };
   return { race, grants };
+}
+
+function contestedAmong(answers: readonly Raced[]): number {
+  const contested = answers.map(({ granted, answered_ms }, winner) => {
+    const others = answers.filter((_, index) => index !== winner);
+    const isContested = (pair: number) =>
+      others.some(({ asked_ms }) => (asked_ms[pair] ?? Infinity) < (answered_ms[pair] ?? 0));
+    return granted.filter(isContested).length;
+  });
+  return contested.reduce((sum, each) => sum + each, 0);
 }
 
 /** What everybody was told, what the log says and what the store holds are the same story. */
