@@ -1,21 +1,23 @@
 // node test/chaos/board.ts --claims 50 --kills 100
 // An orchestrator is killed again and again while claims go through all three phases. At the end every claim is complete, every
 // agent's part was executed once and delivered once, and the log replays to what the store holds.
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entities } from '../../src/domain/entities.ts';
 import { connect, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { until } from '../support/until.ts';
 import { type Program, readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { readLog } from './log-check.ts';
 
 const AGENTS = { ann: 'review', bob: 'claim', cat: 'claim', dan: 'exclusive' } as const;
 
-/** Says that it began, works for a moment, and says what it made. What the last phase makes ends the story. */
+/** Says that it began, works for a moment or for as long as it is held, and says what it made. What the last phase makes ends the story. */
 const AGENT = `#!/bin/sh
 echo "$COX_CLAIM_ID $AGENT_ID" >> "$EXECUTIONS"
 sleep 0.1
+while [ -e "$EXECUTIONS.hold" ]; do sleep 0.05; done
 case "$AGENT_ID" in
   ann) echo '{"artefact_type":"Review","artefact_payload":"{}","summary":"fine"}' ;;
   *) echo '{"artefact_type":"Part","artefact_payload":"done","summary":"done","structural_type":"Terminal"}' ;;
@@ -41,7 +43,7 @@ export async function killOrchestrators(
   const store = `sqlite:${join(folder, 'board.db')}`;
   const executions = join(folder, 'executions');
   mkdirSync(folder, { recursive: true });
-  appendFileSync(executions, '');
+  for (const file of [executions, `${executions}.hold`]) writeFileSync(file, '');
   writeFileSync(join(folder, 'agent.sh'), AGENT);
   chmodSync(join(folder, 'agent.sh'), 0o755);
   writeFileSync(join(folder, 'cox.yml'), configuration(executions));
@@ -49,9 +51,20 @@ export async function killOrchestrators(
   const start_ms = performance.now();
   const news: string[] = [];
   const crew = Array.from({ length: orchestrators }, () => startOne(store, folder, news));
-  let killed = 0;
   let open = claims;
+  let killed = 0;
+  const kill = async (place: number) => {
+    crew[place]?.child.kill('SIGKILL');
+    await crew[place]?.exited;
+    killed += 1;
+    crew[place] = startOne(store, folder, news);
+  };
   try {
+    // The first time surely amid an agent's work, which somebody then has to go on with.
+    await until(async () => readFileSync(executions, 'utf8') !== '');
+    for (const place of crew.keys()) await kill(place);
+    await until(async () => adoptedIn(news) > 0);
+    rmSync(`${executions}.hold`);
     while (open > 0 || killed < kills) {
       // A moment that nobody chose: whatever is under way then is what the kill falls into.
       await systemClock.sleep(200 + Math.random() * 1000);
@@ -59,11 +72,7 @@ export async function killOrchestrators(
       if (killed >= kills) continue;
       // While there is nothing left to do, more of it comes: every kill is amid the work.
       if (open === 0) await publish(store, 1);
-      const place = killed % crew.length;
-      crew[place]?.child.kill('SIGKILL');
-      await crew[place]?.exited;
-      killed += 1;
-      crew[place] = startOne(store, folder, news);
+      await kill(killed % crew.length);
     }
   } finally {
     for (const { child } of crew) child.kill('SIGTERM');
@@ -72,9 +81,13 @@ export async function killOrchestrators(
   const seconds = (performance.now() - start_ms) / 1000;
   const done = readFileSync(executions, 'utf8').split('\n').filter(Boolean);
   const { faults, complete } = await judge(store, claims, done);
-  const adopted = news.filter((line) => line.includes('"adopted"')).length;
+  const adopted = adoptedIn(news);
   const summary = `board: ${complete} claims complete, orchestrators killed ${killed} times, executions ${done.length}, adopted ${adopted}, faults ${faults.length} (${seconds.toFixed(1)} s)`;
   return { claims: complete, kills: killed, adopted, executions: done.length, seconds, faults, summary };
+}
+
+function adoptedIn(news: readonly string[]): number {
+  return news.filter((line) => line.includes('"adopted"')).length;
 }
 
 function configuration(executions: string): string {
