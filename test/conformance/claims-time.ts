@@ -175,7 +175,15 @@ export function claimTimeCases(scene: Scene): void {
         return answer.success === true && answer;
       });
       assert.ok(Date.parse(next.claimed_at as string) >= Date.parse(got.expires_at as string), 'not before');
-      const row = (await fleet.rows('S')).at(-1);
+      // While it is the new holder's; its time runs, too.
+      await beat(async () => {
+        const late = await a('converge_edge', asked);
+        assert.equal(late.error, 'superseded', 'the old holder’s work is not taken');
+        assert.equal((await b('heartbeat_claim', asked)).success, true);
+      });
+      const row = (await fleet.rows('S')).find(({ events }) =>
+        events.some(({ type }) => type === 'edge_released'),
+      );
       const mine = row?.events.filter(({ kind }) => kind === 'claim') ?? [];
       assert.deepEqual(
         mine.map(({ type, data }) => `${type} ${data.cause ?? ''}`.trim()),
@@ -183,9 +191,6 @@ export function claimTimeCases(scene: Scene): void {
         'in one commit',
       );
       assert.equal(mine[0]?.data.agent_id, 'a');
-      const late = await a('converge_edge', asked);
-      assert.equal(late.error, 'superseded', 'the old holder’s work is not taken');
-      assert.equal((await beat(() => b('heartbeat_claim', asked))).success, true);
     });
   });
 
