@@ -88,12 +88,8 @@ export const boardScenarios: Record<string, Scenario> = {
         String(twice.message),
         /^duplicate agent role 'Coder' found \(agents 'alice' and 'bob'\): all agents/,
       );
-      const { claim_id, artefact_id } = (await bob.call('publish_artefact', {
-        type: 'Goal',
-        payload: 'x',
-      })) as {
+      const { claim_id } = (await bob.call('publish_artefact', { type: 'Goal', payload: 'x' })) as {
         claim_id: string;
-        artefact_id: string;
       };
       const refusals: readonly [Agent, string, JsonObject, string][] = [
         [bob, 'place_bid', { claim_id, bid: 'claim' }, 'not_a_bidder'],
@@ -126,11 +122,15 @@ export const boardScenarios: Record<string, Scenario> = {
       const late = await alice.call('place_bid', { claim_id, bid: 'exclusive' });
       assert.equal(late.error, 'bidding_over');
       assert.equal((await statusOf(bob, claim_id)).status, 'complete', 'nobody wanted it');
+      await alice.call('leave_board', {});
+    },
 
+  '[PHASE-4] [PHASE-5] a part is given back, taken again and failed at; what comes after that is kept as late':
+    async (alice) => {
+      await alice.call('join_board', { role: 'Coder' });
       const own = (await alice.call('publish_artefact', {
         type: 'Note',
         payload: 'y',
-        source_artefacts: [artefact_id],
       })) as { claim_id: string };
       await alice.call('place_bid', { claim_id: own.claim_id, bid: 'exclusive' });
       assert.equal((await alice.call('return_grant', { claim_id: own.claim_id })).error, 'not_held');
