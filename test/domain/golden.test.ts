@@ -31,6 +31,22 @@ const EVENTS: Record<string, string> = {
   'approval/approval_requested':
     'agent_type context findings hash kind operation requested_by session_id shown_hash subject ttl_ms',
   'approval/approval_used': 'agent_id session_id',
+  'artefact/artefact_published':
+    'claim_id? late? logical_id payload phase? produced_by_agent produced_by_role source_artefacts structural_type summary? type version',
+  'board/bidder_joined': 'agent_id files? max_attempts? on_failure? role standing_bid? timeout_ms?',
+  'board/bidder_left': 'agent_id',
+  'board/board_configured': 'agents settings',
+  'board_claim/bid_placed': 'agent_id placed',
+  'board_claim/bidders_changed': 'roster',
+  'board_claim/bids_closed': 'silent',
+  'board_claim/claim_completed': '',
+  'board_claim/claim_opened': 'opened',
+  'board_claim/claim_terminated': 'agent_id? reason terminated_by?',
+  'board_claim/grant_repeated': 'agent_id artefact_id grant reason',
+  'board_claim/grant_taken': 'agent_id grant',
+  'board_claim/phase_started': 'granted phase',
+  'board_claim/work_assigned': 'agent_id granted',
+  'board_claim/work_delivered': 'agent_id artefact_id verdict',
   'calls/call_counted': '',
   'changeset/changeset_routed': 'commit_sha file_count files_from policies trust_level undeclared_files?',
   'changeset/changeset_submitted':
@@ -104,6 +120,9 @@ const EVENTS: Record<string, string> = {
   'task/task_skipped': 'error_message task_id',
   'task/task_submitted':
     'attempt_count created_at_ms depends_on description failed_dependencies files has_dependents input_data? max_attempts not_before_ms? on_dependency_failure? priority releasing submitted_by task_type unmet',
+  'thread/rework_granted': 'granted_by',
+  'thread/rework_started': 'claim_id',
+  'thread/thread_advanced': 'artefact_id version',
   'usage/usage_counted': 'file_reads? files? spawned_agents?',
   'usage/usage_ended': '',
   'verification_policy/verification_policy_removed': 'name removed_by',
@@ -127,20 +146,37 @@ const EVENTS: Record<string, string> = {
 const LEASE = /^agent_id agent_type expires_at_ms granted_at_ms session_id token$/;
 const WAITER =
   /^agent_id (agent_type )?alive_until_ms id (pattern )?(session_id )?(shared )?(since_ms|task_types)?$/;
+/** What events of the board hold in one of their fields. */
+const INSIDE: Record<string, string> = {
+  opened:
+    'additional_context_ids artefact_id artefact_type awaited bids bids_due_ms? generation logical_id produced_by_agent produced_by_role',
+  roster: 'awaited bids bids_due_ms? generation',
+  placed: 'bid by files? invalid?',
+  grant: 'attempt deadline_ms granted_at_ms limit_ms phase role started_at_ms? taken?',
+  settings:
+    'allow_duplicate_roles bid_deadline_ms max_attempts max_review_iterations on_failure stuck_ms timeouts_ms',
+};
 const ROW =
   'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
 
 const names = (value: object) => Object.keys(value).sort().join(' ');
 
+function fieldsAre(what: string, shape: string, value: object): void {
+  const known = new Set(shape.split(' ').map((name) => name.replace('?', '')));
+  for (const name of Object.keys(value)) assert.ok(known.has(name), `${what} has a new field ${name}`);
+  for (const name of shape.split(' ').filter((each) => each !== '' && !each.endsWith('?')))
+    assert.ok(name in value, `${what} has lost its field ${name}`);
+}
+
 function shapeIsKnown({ kind, type, data }: EventBody): void {
   const shape = EVENTS[`${kind}/${type}`];
   assert.ok(shape !== undefined, `${kind}/${type} is not in the list`);
-  const known = new Set(shape.split(' ').map((name) => name.replace('?', '')));
-  for (const name of Object.keys(data)) assert.ok(known.has(name), `${type} has a new field ${name}`);
-  for (const name of shape.split(' ').filter((each) => each !== '' && !each.endsWith('?')))
-    assert.ok(name in data, `${type} has lost its field ${name}`);
+  fieldsAre(type, shape, data);
   if (data.lease !== undefined) assert.match(names(data.lease as object), LEASE);
   if (data.waiter !== undefined) assert.match(names(data.waiter as object), WAITER);
+  if (!kind.startsWith('board')) return;
+  for (const [field, inside] of Object.entries(INSIDE))
+    if (data[field] !== undefined) fieldsAre(`${type}.${field}`, inside, data[field] as object);
 }
 
 test('[AUD-5] golden logs of every schema replay to the state that was pinned with them', () => {

@@ -11,9 +11,11 @@ const { log } = JSON.parse(readFileSync(file, 'utf8')) as { log: LogEntry[] };
 
 /** How the product keeps its books: not worth a word. */
 const QUIET = [
+  'bidders_changed',
   'call_counted',
   'changeset_routed',
   'dependents_released',
+  'grant_taken',
   'line_left',
   'lock_folder_closed',
   'lock_folder_opened',
@@ -23,15 +25,18 @@ const QUIET = [
   'notice_sent',
   'promotion_closed',
   'promotion_opened',
+  'rework_started',
   'session_active',
   'session_changed_files',
   'session_heartbeat',
   'task_depended_on',
+  'thread_advanced',
   'usage_counted',
   'usage_ended',
   'verification_renewed',
   'violation_counted',
   'work_counted',
+  'work_delivered',
 ];
 
 test('[CLI-1] every event there is has words of its own, or is known to need none', () => {

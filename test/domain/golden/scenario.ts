@@ -16,6 +16,7 @@ import { Presence } from '../../../src/presence.ts';
 import { Rules } from '../../../src/rules.ts';
 import { TeamReader } from '../../../src/teams.ts';
 import { Seeded } from '../../simulation/random.ts';
+import { tellOfTheBoard } from './board-story.ts';
 import { tellOfClaims } from './claims-story.ts';
 import { tellOfPromotions } from './promotion-story.ts';
 import type { Telling } from './telling.ts';
@@ -186,5 +187,6 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   await tellOfVerification(telling);
   await tellOfClaims(telling);
   await tellOfPromotions(telling);
+  await tellOfTheBoard(telling);
   return (await store.read(project, 0, 1000)).entries;
 }
