@@ -88,6 +88,14 @@ test('[PHASE-6] a reworked thing still has what its first version was made from'
   assert.deepEqual((await context(next, 'use')).ids, ['draft 3', 'review 2', 'goal', 'review']);
 });
 
+test('[PHASE-6] however many rounds there were, the goal is never out of reach', async () => {
+  const versions = Array.from({ length: limits.context_depth + 4 }, (_, n) =>
+    publish(`draft ${n + 2}`, { logical_id: 'draft', from: [n === 0 ? 'draft' : `draft ${n + 1}`] }),
+  );
+  const facts = happened([], publish('goal'), publish('draft', { from: ['goal'] }), ...versions);
+  assert.deepEqual((await context(facts, `draft ${limits.context_depth + 5}`)).ids, ['goal']);
+});
+
 test('[PHASE-6] ten steps back and no further, and it is said that there is more', async () => {
   const chain = Array.from({ length: limits.context_depth + 2 }, (_, n) =>
     publish(`a${n}`, n === 0 ? {} : { from: [`a${n - 1}`] }),

@@ -1,4 +1,5 @@
 import { auditPlants } from './audit-plants.ts';
+import { boarding } from './plants-board.ts';
 import { claiming } from './plants-claims.ts';
 import { daily } from './plants-daily.ts';
 import { tabling } from './plants-dynamodb.ts';
@@ -436,6 +437,7 @@ export const plants: readonly Plant[] = [
   ...enforcing,
   ...trusting,
   ...claiming,
+  ...boarding,
   ...filing,
   ...tabling,
 ];
