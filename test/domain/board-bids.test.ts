@@ -185,6 +185,12 @@ test('[BID-1] at the deadline silence is written down as ignore, and the claim g
     .thenRefuses('wrong_status');
 });
 
+test('[BID-1] past the deadline a bid still counts as long as nobody has written down the silence', () => {
+  const before = happened(board(ASKED), [OVERDUE_MS + 5, bids('anna', 'claim')]);
+  const closed = happened(before, [OVERDUE_MS + 6, settles()]);
+  assert.deepEqual(grantsIn(closed), ['parallel: anna']);
+});
+
 test('[BID-1] with a deadline of 0 everybody is waited for, however long it takes', () => {
   const before = board(ASKED, { bid_deadline_ms: 0 });
   given(...before)

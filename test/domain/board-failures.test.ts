@@ -77,6 +77,14 @@ for (const [phase, bid, minutes] of [
       .answering({ late: true, claim: { status: 'terminated' } });
   });
 
+test('[PHASE-5] past its time a part still counts as long as nobody has ended the claim for it', () => {
+  const done = happened(board([bidder('emma', 'exclusive')]), [
+    NOON_MS + 31 * MINUTE_MS,
+    delivers('emma', 'just done'),
+  ]);
+  assert.deepEqual([claimIn(done).status, artefactIn(done, 'by emma').late], ['complete', undefined]);
+});
+
 test('[PHASE-5] the agent’s own limit beats the phase’s, and both can be set', () => {
   const crew = [bidder('paul', 'claim', { timeout_ms: 7000 }), bidder('pete', 'claim')];
   const timeouts_ms = { review: 1000, parallel: 20_000, exclusive: 3000 };
