@@ -36,13 +36,13 @@ export interface RunningOrchestrator {
   stop(): Promise<void>;
 }
 
-/** Scripts by name; `$TRACE` is a file of the scene's. Without `#!` they are shell scripts. */
-export async function boardScene(
+/** The file and the agents of a board in a folder. Answers where the agents leave a trace. */
+export function layBoard(
+  folder: string,
   yaml: string,
   scripts: Record<string, string>,
   file = 'cox.yml',
-): Promise<BoardScene> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-scene-')));
+): string {
   const trace = join(folder, 'trace');
   writeFileSync(trace, '');
   writeFileSync(join(folder, file), yaml);
@@ -52,6 +52,17 @@ export async function boardScene(
     writeFileSync(path, `#!/bin/sh\nTRACE='${trace}'\nINPUT=$(cat)\n${text}\n`);
     chmodSync(path, 0o755);
   }
+  return trace;
+}
+
+/** Scripts by name; `$TRACE` is a file of the scene's. Without `#!` they are shell scripts. */
+export async function boardScene(
+  yaml: string,
+  scripts: Record<string, string>,
+  file = 'cox.yml',
+): Promise<BoardScene> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-scene-')));
+  const trace = layBoard(folder, yaml, scripts, file);
   const store = `sqlite:${join(folder, 'board.db')}`;
   const user = await connect({ store, agent_id: 'user', cwd: folder });
   const running = new Set<RunningOrchestrator>();

@@ -55,10 +55,12 @@ function claimSteps({ claim, made }: ClaimStory): Step[] {
   const isRework = Object.keys(state.bids).length === 0 && state.additional_context_ids.length > 0;
   const others = made.filter(({ state: { logical_id } }) => logical_id !== state.logical_id);
   const handedIn = new Map(others.map((artefact) => [artefact.id, artefact]));
+  const extra = Map.groupBy(mishaps(state, others), ({ what }) => what === 'late');
   const steps = [
     ...bidSteps(state),
+    // What is granted again is granted because of a failure.
+    ...(extra.get(false) ?? []),
     ...PHASES.flatMap((phase) => phaseSteps(state, phase, isRework, handedIn)),
-    ...mishaps(state, others),
   ];
   // The version that came of a rework stands for its end.
   const isToldOtherwise = isRework && state.status === 'complete';
@@ -69,7 +71,7 @@ function claimSteps({ claim, made }: ClaimStory): Step[] {
       status: state.status,
       reason: state.termination_reason,
     });
-  return steps.map((step) => ({ ...step, claim_id: id }));
+  return [...steps, ...(extra.get(true) ?? [])].map((step) => ({ ...step, claim_id: id }));
 }
 
 /** Standing bids are one step: nobody was asked. */

@@ -82,7 +82,7 @@ function askPerson(rejected: ClaimDraft, author: string, thread: ThreadState, by
   const { id: claim_id, state } = rejected;
   const { artefact_id, artefact_type } = state;
   const reviews = feedbackIn(state);
-  const summary = `${artefact_type} by ${author} was sent back ${thread.reworks} times and is still not approved.`;
+  const summary = `${artefact_type} by ${author} was sent back ${thread.reworks === 1 ? 'once' : `${thread.reworks} times`} and is still not approved.`;
   const context = { claim_id, artefact_id, rounds: thread.reworks, reviews };
   const { id, event } = failureOf(
     {

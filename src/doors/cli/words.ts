@@ -1,3 +1,4 @@
+import { REWORK_APPROVAL } from '../../domain/board/rework.ts';
 import { areaOf } from '../../domain/locks/lock.ts';
 import { areaName } from '../../kernel/area.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -154,7 +155,9 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   violation_counted: [QUIET],
   approval_requested: [
     ({ id, data }) =>
-      `${plain(data.requested_by ?? '')} asks for ${plain(data.operation ?? '')} (cox approve ${id})`,
+      data.kind === REWORK_APPROVAL
+        ? `a person is asked for another round (cox approve ${id})`
+        : `${plain(data.requested_by ?? '')} asks for ${plain(data.operation ?? '')} (cox approve ${id})`,
     'yellow',
   ],
   approval_approved: [({ id, data }) => `${plain(data.decided_by ?? '')} approved ${id}`, 'green'],

@@ -1,6 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isObject } from '../../../kernel/json.ts';
 import type { GitCall } from '../../enforce/git.ts';
 import { namesIn } from '../../enforce/git.ts';
@@ -125,6 +125,17 @@ export async function removeWorkspace(run: RunFiles, { repository, env }: Places
     );
   await rm(tree, { recursive: true, force: true, maxRetries: 3 });
   // Git removes no tree that has lost its `.git`, and `prune` would also forget trees of others whose disk is away.
-  const git_dir = workspace?.git_dir ?? '';
-  if (basename(dirname(git_dir)) === 'worktrees') await rm(git_dir, { recursive: true, force: true });
+  if (workspace !== undefined && isNoteOf(workspace))
+    await rm(workspace.git_dir, { recursive: true, force: true });
+}
+
+/** Git gives the name of a tree that it has removed to the next one: by then the folder is another run's. */
+function isNoteOf({ git_dir, tree }: RunWorkspace): boolean {
+  if (basename(dirname(git_dir)) !== 'worktrees') return false;
+  try {
+    const named = readFileSync(join(git_dir, 'gitdir'), 'utf8').trim();
+    return resolve(git_dir, named) === join(tree, '.git');
+  } catch {
+    return false;
+  }
 }

@@ -20,9 +20,9 @@ export async function tellStart(
   const store = shownStore(store_url);
   const names = agents.map(({ agent_id }) => agent_id);
   const text = `${plain(file)}: ${names.map(plain).join(', ')} (${plain(store)}, project ${plain(project)})`;
-  await show.say(text, { what: 'up', file, agents: names, store, project, runs });
+  await show.begin(text, { what: 'up', file, agents: names, store, project, runs });
   for (const { line, field, reason } of warnings)
-    show.tell({
+    await show.tell({
       at_ms: clock.now_ms(),
       what: 'warning',
       text: plain(`${file}:${line}: ${field}: ${reason}`),

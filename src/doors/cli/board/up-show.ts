@@ -1,11 +1,11 @@
 import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
-import type { LogEntry } from '../../../ledger/log.ts';
+import { storeHints } from '../../../waiting.ts';
 import type { BoardNews } from '../../board/news.ts';
 import { pictureBoard } from '../../board/picture.ts';
 import type { CommonOptions } from '../common.ts';
-import { follow, PAGE } from '../follow.ts';
+import { PAGE } from '../follow.ts';
 import { keepDrawing } from '../live.ts';
 import { Narrator } from '../narrate.ts';
 import { CTRL_C } from '../screen.ts';
@@ -15,6 +15,8 @@ import { type UpFrame, upLines } from './up-frame.ts';
 import { boardRow, loggedNews, type News, newsJson, ownNews } from './up-news.ts';
 
 const NEWS_KEPT = 200;
+/** A hint may be lost. */
+const LOOK_MS = 2_000;
 
 /** What a person sees of it: a picture that is redrawn; for a file or a program, a line for each piece of news. */
 export class UpShow {
@@ -24,12 +26,21 @@ export class UpShow {
   readonly #over: AbortController;
   readonly #narrator: Narrator;
   readonly #frame: { -readonly [K in keyof UpFrame]: UpFrame[K] } = { seen: undefined, news: [] };
-  /** Lines go out one after the other, also those of news that came at the same time. */
-  #written: Promise<void> = Promise.resolve();
+  readonly #begun = Promise.withResolvers<void>();
+  /** One thing after the other: the log is read once, lines go out whole, and none before the first. */
+  #turn: Promise<void> = this.#begun.promise;
   #stir: (() => void) | undefined;
-  #position = 0;
+  #position: number;
 
-  constructor(coxswain: Coxswain, options: CommonOptions, terminal: Terminal, over: AbortController) {
+  constructor(
+    coxswain: Coxswain,
+    options: CommonOptions,
+    terminal: Terminal,
+    over: AbortController,
+    /** Of the log: what came before is not told. */
+    after: number,
+  ) {
+    this.#position = after;
     this.#coxswain = coxswain;
     this.#options = options;
     this.#terminal = terminal;
@@ -37,26 +48,33 @@ export class UpShow {
     this.#narrator = new Narrator(coxswain);
   }
 
+  /** The first line. */
+  async begin(text: string, object: JsonObject): Promise<void> {
+    await this.#say(text, object);
+    this.#begun.resolve();
+  }
+
   /** For people, in so many words; for a program, as an object. */
   async say(text: string, object: JsonObject): Promise<void> {
-    const isJson = this.#options.json === true;
-    await this.#write(isJson ? jsonLine(object) : text);
+    await this.#inTurn(() => this.#say(text, object));
   }
 
+  /** What led to it is in the log, and is told before it. */
   own(news: BoardNews): void {
-    for (const each of ownNews(news)) this.tell(each);
+    const told = ownNews(news);
+    if (told.length === 0) return;
+    void this.#inTurn(async () => {
+      await this.#readLog();
+      for (const each of told) await this.#tell(each);
+    }).catch(() => this.#over.abort());
   }
 
-  tell(news: News): void {
-    this.#frame.news = [...this.#frame.news, news].slice(-NEWS_KEPT);
-    if (this.#stir !== undefined) this.#stir();
-    else if (this.#options.json === true) void this.#write(newsJson(news));
-    else void this.#write(eventLine(news, this.#view(this.#coxswain.clock.now_ms())));
+  async tell(news: News): Promise<void> {
+    await this.#inTurn(() => this.#tell(news));
   }
 
-  /** Until it is over; from a position of the log on. */
-  async run(after: number): Promise<void> {
-    this.#position = after;
+  /** Until it is over. */
+  async run(): Promise<void> {
     const isPicture = this.#terminal.seen?.out === true && this.#options.json !== true;
     if (isPicture) await this.#draw();
     else await this.#follow();
@@ -70,13 +88,7 @@ export class UpShow {
 
   /** What was committed at the very end. */
   async catchUp(): Promise<void> {
-    const { store, project } = this.#coxswain;
-    for (;;) {
-      const { entries } = await store.read(project, this.#position, PAGE);
-      await this.#tellRows(entries);
-      if (entries.length < PAGE) break;
-    }
-    await this.#written;
+    await this.#inTurn(() => this.#readLog());
   }
 
   async #draw(): Promise<void> {
@@ -109,27 +121,58 @@ export class UpShow {
   }
 
   async #follow(): Promise<void> {
-    const complain = ({ message }: StoreFailure) => {
-      this.#frame.trouble = message;
-    };
-    for await (const entries of follow(this.#coxswain, this.#position, this.#over.signal, complain)) {
-      await this.#tellRows(entries);
-      if (this.#over.signal.aborted) return;
+    const { store, clock, project } = this.#coxswain;
+    const { signal } = this.#over;
+    const hints = storeHints(store, clock, project, signal, (row) => boardRow(row) !== undefined);
+    try {
+      while (!signal.aborted) {
+        await this.#inTurn(() => this.#readLog());
+        await hints.next(clock.elapsed_ms() + LOOK_MS);
+      }
+    } finally {
+      hints.close();
     }
   }
 
-  async #tellRows(entries: readonly LogEntry[]): Promise<void> {
-    const rows = entries.flatMap((entry) => boardRow(entry) ?? []);
-    for (const sentence of await this.#narrator.tell(rows)) this.tell(loggedNews(sentence));
-    this.#position = entries.at(-1)?.position ?? this.#position;
+  /** From where it was left on. A store that is away is asked again later. */
+  async #readLog(): Promise<void> {
+    const { store, project } = this.#coxswain;
+    try {
+      for (;;) {
+        const { entries } = await store.read(project, this.#position, PAGE);
+        const rows = entries.flatMap((entry) => boardRow(entry) ?? []);
+        for (const sentence of await this.#narrator.tell(rows)) await this.#tell(loggedNews(sentence));
+        this.#position = entries.at(-1)?.position ?? this.#position;
+        if (entries.length < PAGE) return;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreFailure) || error.refusal.error !== 'database_unavailable') throw error;
+      this.#frame.trouble = error.message;
+    }
+  }
+
+  async #tell(news: News): Promise<void> {
+    this.#frame.news = [...this.#frame.news, news].slice(-NEWS_KEPT);
+    if (this.#stir !== undefined) this.#stir();
+    else if (this.#options.json === true) await this.#write(newsJson(news));
+    else await this.#write(eventLine(news, this.#view(this.#coxswain.clock.now_ms())));
   }
 
   #view(now_ms: number) {
     return viewOf(this.#terminal, { color: this.#options.color, now_ms });
   }
 
-  #write(line: string): Promise<void> {
-    this.#written = this.#written.then(() => this.#terminal.out(`${line}\n`));
-    return this.#written;
+  #inTurn(step: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(step);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  #say(text: string, object: JsonObject): Promise<void> {
+    return this.#write(this.#options.json === true ? jsonLine(object) : text);
+  }
+
+  async #write(line: string): Promise<void> {
+    await this.#terminal.out(`${line}\n`);
   }
 }

@@ -120,7 +120,7 @@ async function work(
   if ('success' in places) return places;
   const after = await endOfLog(coxswain);
   const { now_ms: since_ms } = await coxswain.store.find(coxswain.project, {});
-  const show = new UpShow(coxswain, options, terminal, over);
+  const show = new UpShow(coxswain, options, terminal, over, after);
   const news = show.own.bind(show);
   const started = await startOrchestrator({ coxswain, config, places, news, signal: over.signal });
   if ('success' in started) return started;
@@ -128,9 +128,14 @@ async function work(
   started.done.catch(() => over.abort());
   await tellStart(show, coxswain, config, warnings, places.runs);
   const rest = options.untilIdle === true ? untilRest(coxswain, since_ms, over) : undefined;
-  await show.run(after);
-  await show.stopping(rest !== undefined && (await rest) !== undefined);
-  await started.done;
+  try {
+    await show.run();
+    await show.stopping(rest !== undefined && (await rest) !== undefined);
+  } finally {
+    // However it ends: nothing of it goes on.
+    over.abort();
+    await started.done;
+  }
   await show.catchUp();
   await tellKept(show, places.runs);
   const found = await rest;
