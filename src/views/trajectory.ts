@@ -1,13 +1,7 @@
 import { normEdge } from '../domain/claims/edge.ts';
 import { isoTime } from '../kernel/clock.ts';
-import type { Json } from '../kernel/json.ts';
+import type { Setting } from '../places/yaml-text.ts';
 import type { ViewedClaim } from './claims-read.ts';
-
-/** One value of a feature file that is not as the log has it. */
-export interface Setting {
-  readonly path: readonly string[];
-  readonly value: Exclude<Json, object>;
-}
 
 const ASSETS = [
   'intent',

@@ -1,8 +1,8 @@
 import { type Bidder, type BoardSettings, DEFAULT_SETTINGS } from '../../domain/board/settings.ts';
 import { limits } from '../../kernel/limits.ts';
-import { depthProblem } from '../claims/depth.ts';
 import { present } from '../present.ts';
 import type { AreaOf } from '../team-file.ts';
+import { depthProblem } from '../yaml-depth.ts';
 import { type FileProblem, readYaml, UNKNOWN_FIELD } from '../yaml-file.ts';
 import { agentOf } from './agent.ts';
 import type { AgentConfig, BoardConfig } from './agent-config.ts';

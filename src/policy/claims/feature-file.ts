@@ -5,8 +5,8 @@ import { DEFAULT_TRAJECTORY, stepsOf } from '../../domain/routing/topology.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isUnprintable } from '../../kernel/names.ts';
 import type { FileProblem } from '../file-problem.ts';
-import { depthProblem } from './depth.ts';
-import { readPlain } from './plain-yaml.ts';
+import { readPlain } from '../plain-yaml.ts';
+import { depthProblem } from '../yaml-depth.ts';
 import { timeBoxEnd } from './time-box.ts';
 
 export type ParsedFeature =

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ModuleGraph } from '../../domain/routing/feature.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { FileProblem } from '../file-problem.ts';
+import { depthProblem } from '../yaml-depth.ts';
 import { readYaml } from '../yaml-file.ts';
-import { depthProblem } from './depth.ts';
 
 export interface ParsedModules {
   readonly modules: ModuleGraph;

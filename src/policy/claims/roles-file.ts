@@ -4,8 +4,8 @@ import { edgeToAsset } from '../../domain/routing/topology.ts';
 import { nameProblem } from '../../kernel/names.ts';
 import type { FileProblem } from '../file-problem.ts';
 import { present } from '../present.ts';
+import { depthProblem } from '../yaml-depth.ts';
 import { readYaml } from '../yaml-file.ts';
-import { depthProblem } from './depth.ts';
 import { KNOWN_KEYS, KNOWN_ROLE_KEYS, type RolesFile, rolesSchema } from './roles-schema.ts';
 
 export type ParsedRoles =

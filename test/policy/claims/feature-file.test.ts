@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { Feature } from '../../../src/domain/routing/feature.ts';
 import { parseFeature } from '../../../src/policy/claims/feature-file.ts';
 import { parseModules } from '../../../src/policy/claims/modules-file.ts';
-import { readPlain } from '../../../src/policy/claims/plain-yaml.ts';
+import { readPlain } from '../../../src/policy/plain-yaml.ts';
 
 const place = { file: 'features/f.yml', touched_ms: 7 };
 

@@ -1,4 +1,4 @@
-import type { FileProblem } from '../file-problem.ts';
+import type { FileProblem } from './file-problem.ts';
 
 const DEPTH_MAX = 200;
 

@@ -1,0 +1,135 @@
+import { type Document, isMap, isScalar, parseDocument, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { canonical, type Json } from '../kernel/json.ts';
+
+/** One value that is not as it should be. */
+export interface Setting {
+  readonly path: readonly string[];
+  readonly value: Json;
+  /** A value that is not there yet goes behind the last of these that is; without one, to the end of its map. */
+  readonly after?: readonly string[] | undefined;
+}
+
+export type Rewritten = { readonly text: string } | { readonly problem: string };
+
+/** Times stay text: a file that somebody else reads has them quoted or not, as it likes. */
+const SCHEMA = { schema: 'core', uniqueKeys: true } as const;
+
+/**
+ * The text with other values at some places. Only these change; every other byte stays where it is, a person's comments first of
+ * all. What can't be done by changing places of the text is written anew from the document, which keeps comments but not spacing.
+ */
+export function rewriteYaml(text: string, settingsFor: (file: unknown) => readonly Setting[]): Rewritten {
+  const document = parseDocument(text, SCHEMA);
+  const [error] = document.errors;
+  if (error !== undefined) return { problem: firstLine(error.message) };
+  if (!isMap(document.contents)) return { problem: 'not a map' };
+  try {
+    const settings = settingsFor(document.toJS());
+    if (settings.length === 0) return { text };
+    const cut = spliced(text, settings, document);
+    for (const { path, value } of settings) setDeep(document, path, value);
+    // Text that was cut and put together is believed only when it says exactly what it was meant to.
+    const isRight = cut !== undefined && says(cut, document);
+    return { text: isRight ? cut : document.toString({ lineWidth: 0 }) };
+  } catch (cause) {
+    // An alias where we have to write, or one that unfolds without end.
+    return { problem: cause instanceof Error ? firstLine(cause.message) : String(cause) };
+  }
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? 'no YAML';
+}
+
+function says(text: string, document: Document): boolean {
+  const written = parseDocument(text, SCHEMA);
+  return written.errors.length === 0 && canonical(written.toJS()) === canonical(document.toJS());
+}
+
+/** Also through what is empty so far: `design:` with nothing behind it is a map that nobody has filled in. */
+function setDeep(document: Document, path: readonly string[], value: Json): void {
+  for (let length = 1; length < path.length; length += 1) {
+    const above = path.slice(0, length);
+    const node = document.getIn(above, true);
+    if (isScalar(node) && node.value === null) document.setIn(above, document.createNode({}));
+  }
+  document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
+}
+
+interface Splice {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** Undefined: it can't be done by changing places of the text. */
+function spliced(text: string, settings: readonly Setting[], document: Document): string | undefined {
+  const splices: Splice[] = [];
+  for (const setting of settings) {
+    const splice = spliceFor(text, setting, document);
+    if (splice === undefined) return undefined;
+    splices.push(splice);
+  }
+  // From the end on, so that no place moves; of two at one place the first stays before the second.
+  const ordered = splices.map((splice, order) => ({ ...splice, order }));
+  ordered.sort((a, b) => b.from - a.from || b.order - a.order);
+  return ordered.reduce(
+    (now, { from, to, text: put }) => `${now.slice(0, from)}${put}${now.slice(to)}`,
+    text,
+  );
+}
+
+function spliceFor(text: string, { path, value, after }: Setting, document: Document): Splice | undefined {
+  const node = document.getIn(path, true);
+  if (isScalar(node)) return typeof value === 'object' ? undefined : replaced(text, node, value);
+  if (node !== undefined) return undefined;
+  const map = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  return isMap(map) ? inserted(text, map, String(path.at(-1)), value, after) : undefined;
+}
+
+function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Splice | undefined {
+  if (!node.range || node.anchor !== undefined || node.tag !== undefined) return undefined;
+  const [from, to] = node.range;
+  const isEmpty = from === to;
+  // Who quotes everything goes on doing so.
+  const [quote] = /^["']/.exec(text.slice(from, to)) ?? [''];
+  const isPlain = typeof value === 'string' && !/["'\\\p{Cc}]/u.test(value);
+  const quoted = isPlain && quote !== '' ? `${quote}${value}${quote}` : written(value);
+  return { from, to, text: `${isEmpty ? ' ' : ''}${quoted}` };
+}
+
+/** In a block map, behind a value that stands on one line, on lines of its own; a comment behind that value stays behind it. */
+function inserted(
+  text: string,
+  map: YAMLMap,
+  key: string,
+  value: Json,
+  after: readonly string[] | undefined,
+): Splice | undefined {
+  if (map.flow === true) return undefined;
+  const candidates = map.items.filter(
+    (pair) =>
+      isScalar(pair.key) &&
+      (after === undefined || after.includes(String(pair.key.value))) &&
+      isScalar(pair.value) &&
+      !text.slice(...(pair.value.range ?? [0, 0])).includes('\n'),
+  );
+  const last = candidates.at(-1);
+  if (!isScalar(last?.key) || !last.key.range || !isScalar(last.value)) return undefined;
+  const [start] = last.key.range;
+  const line = text.lastIndexOf('\n', start - 1) + 1;
+  const indent = text.slice(line, start);
+  if (indent.trim() !== '') return undefined;
+  const end = text.indexOf('\n', last.value.range?.[1] ?? start);
+  const at = end === -1 ? text.length : end;
+  const eol = text[at - 1] === '\r' ? '\r\n' : '\n';
+  const before = eol === '\r\n' ? at - 1 : at;
+  const lines = stringify({ [key]: value }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n');
+  return { from: before, to: before, text: lines.map((each) => `${eol}${indent}${each}`).join('') };
+}
+
+function written(value: Json): string {
+  return stringify(value, { lineWidth: 0 }).trim();
+}
