@@ -21,6 +21,8 @@ module.exports = {
     // A place keeps bytes: what they are and who may move them is decided above it.
     layer('places', '^src/places/', ['kernel/', 'places/']),
     layer('views', '^src/views/', ['kernel/', 'ledger/', 'domain/', 'places/', 'operation\\.ts', 'views/']),
+    // A folder of task files: what its files mean, and how they are changed.
+    layer('workdir', '^src/workdir/', ['kernel/', 'domain/', 'policy/', 'places/', 'workdir/']),
     layer('stores', '^src/stores/', ['kernel/', 'ledger/', 'stores/']),
     {
       name: 'coordinator-knows-no-operation',

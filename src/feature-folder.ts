@@ -1,8 +1,9 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Feature } from './domain/routing/feature.ts';
-import { type FileText, KeptFiles } from './kept-files.ts';
+import { KeptFiles } from './kept-files.ts';
 import { limits } from './kernel/limits.ts';
+import type { FileText } from './places/read-bounded.ts';
 import type { ParsedFeature } from './policy/claims/feature-file.ts';
 import type { FileProblem } from './policy/file-problem.ts';
 

@@ -1,11 +1,12 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { type ClaimRules, DEFAULT_RULES } from './domain/claims/rules.ts';
 import type { FeatureFolder } from './feature-folder.ts';
-import { type FileText, glance, KeptFiles } from './kept-files.ts';
+import { glance, KeptFiles } from './kept-files.ts';
 import type { Clock } from './kernel/clock.ts';
 import { type Refusal, refuse } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
 import type { Fleet, FleetPlan } from './operation.ts';
+import type { FileText } from './places/read-bounded.ts';
 import type { ParsedModules } from './policy/claims/modules-file.ts';
 import type { ParsedRoles } from './policy/claims/roles-file.ts';
 import { firstProblem } from './policy/file-problem.ts';

@@ -1,14 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import type { Clock } from './kernel/clock.ts';
-import { limits } from './kernel/limits.ts';
+import { type FileText, readBounded, unreadable } from './places/read-bounded.ts';
 
 /** How long what was seen of the disk counts as what is there. */
 const LOOK_MS = 1000;
-
-/** What a file holds, or why that can't be said. */
-export type FileText =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly reason: string };
 
 type Stamp = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'>;
 
@@ -78,33 +73,4 @@ function lookAt(path: string): Stats | string | undefined {
   } catch (error) {
     return unreadable(error);
   }
-}
-
-const bytes_max = limits.fleet_file_bytes_max;
-/** One for all: a fresh one for each of a thousand files takes longer than to read them. Nobody waits while it is in use. */
-let room: Buffer | undefined;
-
-function readBounded(path: string): FileText {
-  let file: number | undefined;
-  try {
-    // A pipe under that name would keep us waiting for ever.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(file).isFile()) return { ok: false, reason: 'not a file' };
-    room ??= Buffer.allocUnsafe(bytes_max + 1);
-    const bytes = room;
-    let size = 0;
-    for (let read = -1; read !== 0 && size < bytes.length; size += read)
-      read = readSync(file, bytes, size, bytes.length - size, null);
-    if (size > bytes_max) return { ok: false, reason: `larger than ${bytes_max} bytes` };
-    return { ok: true, text: bytes.toString('utf8', 0, size) };
-  } catch (error) {
-    return { ok: false, reason: unreadable(error) };
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-function unreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `can’t be read${code}`;
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { type FileText, glance, KeptFiles } from './kept-files.ts';
+import { glance, KeptFiles } from './kept-files.ts';
 import type { Clock } from './kernel/clock.ts';
 import { normaliseArea } from './kernel/path.ts';
 import { type Refusal, refuse } from './kernel/refusal.ts';
 import type { Workspace } from './kernel/workspace.ts';
+import type { FileText } from './places/read-bounded.ts';
 import { type FileProblem, firstProblem } from './policy/file-problem.ts';
 import type { Team } from './policy/team.ts';
 

@@ -142,6 +142,9 @@ export const limits = {
   /** One file of those a team or a fleet is described by. */
   fleet_file_bytes_max: 256 * 1024,
   features_max: 5000,
+  /** Task files of a work directory, those in its archive not counted. */
+  workdir_files_max: 50_000,
+  workdir_depth_max: 6,
   feature_folder_depth_max: 8,
   modules_per_feature_max: 500,
   modules_max: 10_000,

@@ -65,6 +65,12 @@ const catalogue = {
     'error',
     'Correct the file as the errors say, then call again; docs/board-file.md describes it. Nothing was changed.',
   ],
+  // work directories
+  no_work_directory: [
+    'error',
+    'Name the folder, or make one: `mkdir -p work/inbox work/assigned/NAME` for each agent.',
+  ],
+  coordinator_invalid: ['error', 'Correct coordinator.yml as the errors say; nothing was changed.'],
   // ports
   no_ports_available: [
     'error',

@@ -1,5 +1,6 @@
 import { isoTime } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { markdownText } from '../kernel/markdown.ts';
 import type { ViewedClaim } from './claims-read.ts';
 
 const time = (at_ms: number | undefined) => (at_ms === undefined ? undefined : isoTime(at_ms));
@@ -31,12 +32,5 @@ export function statusMarkdown(claims: readonly ViewedClaim[]): string {
 function row({ feature, edge, status, agent_id, agent_role, iteration, ...times }: ViewedClaim): string {
   const since = time(times.converged_at_ms ?? times.started_at_ms);
   const cells = [feature, edge, status, agent_id, agent_role, iteration, since];
-  return `| ${cells.map((cell) => shown(cell)).join(' | ')} |`;
-}
-
-/** Names are written by others: none of them ends a cell, begins a link or is read as HTML. */
-function shown(cell: string | number | undefined): string {
-  return String(cell ?? '')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
-    .replaceAll(/[\\`*[\]<>|&!#~]/g, (character) => `\\${character}`);
+  return `| ${cells.map((cell) => markdownText(String(cell ?? ''))).join(' | ')} |`;
 }

@@ -2,11 +2,11 @@ import { lstat } from 'node:fs/promises';
 import { normFeature } from '../domain/claims/edge.ts';
 import { canonical, type JsonObject } from '../kernel/json.ts';
 import type { Fleet } from '../operation.ts';
+import { keepFile } from '../places/keep-file.ts';
 import { errorCode, unlessMissing } from '../places/real-path.ts';
 import { type Find, readClaims, type ViewedClaim } from './claims-read.ts';
 import { claimsJson, statusMarkdown } from './claims-view.ts';
 import { rewriteFeature } from './feature-text.ts';
-import { keepFile } from './keep-file.ts';
 
 export interface Refreshed {
   /** Relative to the workspace folder; what was right already is not in it. */

@@ -267,6 +267,8 @@ const CODES: Record<RefusalCode, string> = {
   team_invalid: 'error 1 200',
   roles_invalid: 'error 1 200',
   board_invalid: 'error 1 200',
+  no_work_directory: 'error 1 200',
+  coordinator_invalid: 'error 1 200',
   no_ports_available: 'error 1 200',
   state_unavailable: 'error 4 503',
   guardrails_invalid: 'error 2 422',

@@ -1,8 +1,9 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { type FileText, KeptFiles } from '../../kept-files.ts';
+import { KeptFiles } from '../../kept-files.ts';
 import { normaliseArea } from '../../kernel/path.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Workspace } from '../../kernel/workspace.ts';
+import type { FileText } from '../../places/read-bounded.ts';
 import type { BoardConfig } from '../../policy/board/agent-config.ts';
 import { type FileProblem, firstProblem } from '../../policy/file-problem.ts';
 

@@ -30,7 +30,7 @@ const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
     'Look around:',
     ['status', 'watch', 'unearth', 'approve', 'deny', 'stats', 'log', 'diff', 'replay', 'demo'],
   ],
-  ['Let agents in:', ['mcp', 'serve', 'up', 'serialise', 'run', 'proxy', 'hook']],
+  ['Let agents in:', ['mcp', 'serve', 'up', 'serialise', 'coordinate', 'run', 'proxy', 'hook']],
   ['Ask for something:', ['start', 'forage', ...Object.keys(GROUP_SUMMARIES), 'verify']],
   ['Set up:', ['init', 'doctor', 'git', 'sync', 'dynamodb', 'completion']],
 ];

@@ -22,6 +22,7 @@ import {
   type Result,
   withStore,
 } from './common.ts';
+import { declareCoordinate } from './coordinate-command.ts';
 import { declareDynamoDb } from './dynamodb-commands.ts';
 import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields } from './flags.ts';
@@ -69,6 +70,7 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
   declareServices(program, terminal, result);
   declareProxy(program, terminal, result);
   declareSerialise(program, terminal, result);
+  declareCoordinate(program, terminal, result);
   declareAudit(program, terminal, result);
   declareDecisions(program, terminal, result);
   declareProfiles(program, terminal, result);

@@ -1,8 +1,8 @@
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder, syncFolder, writeLasting } from '../places/lasting.ts';
-import { PlaceProblem } from '../places/place.ts';
-import { realPath, unlessMissing } from '../places/real-path.ts';
+import { makeFolder, syncFolder, writeLasting } from './lasting.ts';
+import { PlaceProblem } from './place.ts';
+import { realPath, unlessMissing } from './real-path.ts';
 
 /** What becomes of a file: its new text, or undefined to leave it as it is. */
 export type Edit = (text: string | undefined) => string | undefined;
@@ -12,9 +12,14 @@ let count = 0;
 
 /**
  * Read, changed and put back in one step. Whoever has changed it meanwhile, a person in an editor above all, is read again instead
- * of being overwritten. True: it was written.
+ * of being overwritten. True: it was written. `named` puts the name on the disk; whoever writes many files does that once.
  */
-export async function keepFile(folder: string, path: string, edit: Edit): Promise<boolean> {
+export async function keepFile(
+  folder: string,
+  path: string,
+  edit: Edit,
+  named: (folder: string) => Promise<void> | void = syncFolder,
+): Promise<boolean> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const file = await realPath(folder, path);
     const before = await readText(file);
@@ -28,7 +33,7 @@ export async function keepFile(folder: string, path: string, edit: Edit): Promis
       await writeLasting(aside, Buffer.from(after), mode & 0o777);
       if ((await readText(file)) !== before) continue;
       await rename(aside, file);
-      await syncFolder(dirname(file));
+      await named(dirname(file));
       return true;
     } finally {
       await rm(aside, { force: true });

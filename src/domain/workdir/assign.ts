@@ -1,0 +1,77 @@
+import type { TreeDraft } from './actions.ts';
+import { ArtefactMap } from './conflicts.ts';
+import type { Finding } from './findings.ts';
+import type { WorkdirSettings } from './settings.ts';
+import { byUrgency, fileName, type TaskFile } from './task-file.ts';
+
+/** What is new goes to its agent's folder, as soon as nothing keeps it. Answers what waits, and for what. [DIR-1] */
+export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSettings): Finding[] {
+  const waiting: Finding[] = [];
+  const busy = settings.serialise_conflicts ? takenArtefacts(draft) : undefined;
+  for (const file of draft.on('inbox').sort(byUrgency)) {
+    const { task, path } = file;
+    if (task.status === 'error') continue;
+    if (!draft.agents.has(task.agent)) {
+      const message = `Agent '${task.agent}' not found`;
+      draft.update(file, { status: 'error', error: { message, at_ms: now_ms } }, message);
+      continue;
+    }
+    const to = `assigned/${task.agent}/${fileName(path)}`;
+    const obstacle = draft.isOccupied(to)
+      ? `waits for somebody to look at ${to}, which is there already`
+      : (waitsFor(draft, file) ?? (busy && meets(busy, file)));
+    if (obstacle !== undefined) {
+      waiting.push({ kind: 'waiting', id: task.id, agent: task.agent, text: obstacle });
+      continue;
+    }
+    const why = `it is for ${task.agent}`;
+    const moved = draft.move(file, to, why);
+    const assigned = draft.update(moved, { status: 'assigned', assigned_at_ms: now_ms }, why);
+    busy?.add(assigned);
+  }
+  return waiting;
+}
+
+function takenArtefacts(draft: TreeDraft): ArtefactMap {
+  const map = new ArtefactMap();
+  for (const file of draft.on('assigned')) map.add(file);
+  return map;
+}
+
+function meets(busy: ArtefactMap, file: TaskFile): string | undefined {
+  const [first] = busy.meeting(file);
+  return first && `waits for ${first.other.id}, which is to change ${first.other.written}`;
+}
+
+/** A dependency that nobody knows is not met: it may still be written, or its name is wrong. */
+function waitsFor(draft: TreeDraft, { task }: TaskFile): string | undefined {
+  const open = task.dependencies.filter((id) => !isDone(draft, id));
+  if (open.length === 0) return undefined;
+  const named = open.map((id) => {
+    const found = draft.find(id);
+    if (found === undefined) return `${id}, which is not there`;
+    return found.shelf === 'fridge' ? `${id}, which is in the fridge` : `${id} (${found.task.status})`;
+  });
+  const circle = circleFrom(draft, task.id);
+  return circle === undefined ? `waits for ${named.join(', ')}` : `waits for itself: ${circle.join(' → ')}`;
+}
+
+function isDone(draft: TreeDraft, id: string): boolean {
+  return draft.archived.has(id) || draft.find(id)?.shelf === 'done';
+}
+
+/** The way back to a task along its open dependencies. */
+function circleFrom(draft: TreeDraft, start: string): string[] | undefined {
+  const seen = new Set<string>();
+  const visit = (id: string, way: readonly string[]): string[] | undefined => {
+    for (const next of draft.find(id)?.task.dependencies ?? []) {
+      if (next === start) return [...way, next];
+      if (seen.has(next) || isDone(draft, next)) continue;
+      seen.add(next);
+      const found = visit(next, [...way, next]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return visit(start, [start]);
+}

@@ -1,0 +1,128 @@
+/** Where a task's file lies says more than what stands in it: a person moves it by hand. */
+export type Shelf = 'inbox' | 'assigned' | 'done' | 'archive' | 'fridge';
+
+export const TASK_STATUSES = ['new', 'assigned', 'in_progress', 'done', 'error', 'archived'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export const PRIORITIES = ['critical', 'high', 'medium', 'normal', 'low'] as const;
+export type TaskPriority = (typeof PRIORITIES)[number];
+
+/** What its agent says of a task that is done. Ours to read, never to write. */
+export interface TaskResult {
+  readonly summary?: string | undefined;
+  readonly next_agent?: string | undefined;
+  readonly next_task_title?: string | undefined;
+  readonly next_artefacts?: readonly string[] | undefined;
+  readonly next_task_notes?: readonly string[] | undefined;
+  readonly completed_at_ms?: number | undefined;
+}
+
+export interface TaskError {
+  readonly message: string;
+  readonly at_ms?: number | undefined;
+}
+
+/** As much of a task as coordinating it takes. */
+export interface WorkTask {
+  readonly id: string;
+  readonly agent: string;
+  readonly status: TaskStatus;
+  /** As they were written; they are compared in their normal form. */
+  readonly artefacts: readonly string[];
+  readonly title?: string | undefined;
+  readonly priority: TaskPriority;
+  readonly dependencies: readonly string[];
+  readonly repo?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly previous_task?: string | undefined;
+  readonly created_at_ms?: number | undefined;
+  readonly assigned_at_ms?: number | undefined;
+  readonly started_at_ms?: number | undefined;
+  readonly completed_at_ms?: number | undefined;
+  readonly archived_at_ms?: number | undefined;
+  readonly result?: TaskResult | undefined;
+  readonly error?: TaskError | undefined;
+  /** The task that was created for `result.next_agent`. */
+  readonly follow_up?: string | undefined;
+}
+
+export interface TaskFile {
+  /** From the root of the work directory, with slashes. */
+  readonly path: string;
+  readonly shelf: Exclude<Shelf, 'archive'>;
+  /** The agent in whose folder it lies. */
+  readonly folder?: string | undefined;
+  readonly task: WorkTask;
+}
+
+/** A file that is left alone, and why. */
+export interface TreeProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** All that a pass goes by. It remembers nothing else. */
+export interface WorkTree {
+  /** Those that have a folder in `assigned/`. */
+  readonly agents: readonly string[];
+  readonly files: readonly TaskFile[];
+  /** What was archived, by id; nobody reads into it. */
+  readonly archived: ReadonlyMap<string, string>;
+  /** Tasks in the archive by the task they follow, as far as somebody has to know: read only where a parent names none itself. */
+  readonly archived_follow_ups: ReadonlyMap<string, string>;
+  /** Every file there is by its path, also those that nobody can read: none is ever written over. */
+  readonly occupied: ReadonlySet<string>;
+  /** Two names of one file, as a move that was cut short leaves them: the first is the older one. */
+  readonly twins: readonly (readonly [older: string, newer: string])[];
+  readonly problems: readonly TreeProblem[];
+}
+
+/** By code points, so that every machine has the same order. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function byUrgency(a: TaskFile, b: TaskFile): number {
+  const rank = ({ task }: TaskFile) => PRIORITIES.indexOf(task.priority);
+  const since = ({ task }: TaskFile) => task.created_at_ms ?? Number.POSITIVE_INFINITY;
+  const [sinceA, sinceB] = [since(a), since(b)];
+  return rank(a) - rank(b) || (sinceA < sinceB ? -1 : sinceA > sinceB ? 1 : compare(a.task.id, b.task.id));
+}
+
+/** The last sign of whoever works on it. */
+export function lastSign_ms({ task }: Pick<TaskFile, 'task'>): number | undefined {
+  const { assigned_at_ms, started_at_ms, completed_at_ms, error } = task;
+  const signs = [assigned_at_ms, started_at_ms, completed_at_ms, error?.at_ms].filter(
+    (at_ms) => at_ms !== undefined,
+  );
+  return signs.length === 0 ? undefined : Math.max(...signs);
+}
+
+/** When it was done, as well as anybody knows. */
+export function doneAt_ms({ completed_at_ms, result }: WorkTask): number | undefined {
+  return completed_at_ms ?? result?.completed_at_ms;
+}
+
+/** The shelf that a path is on, and whose folder it is in. */
+export function placeOf(path: string): { shelf: Shelf; folder?: string } | undefined {
+  const [shelf, ...rest] = path.split('/');
+  switch (shelf) {
+    case 'assigned':
+      return rest.length === 2 && rest[0] !== undefined ? { shelf, folder: rest[0] } : undefined;
+    case 'done':
+      return rest.length > 1 && rest[0] !== undefined ? { shelf, folder: rest[0] } : { shelf };
+    case 'inbox':
+    case 'fridge':
+    case 'archive':
+      return { shelf };
+    default:
+      return undefined;
+  }
+}
+
+/** `assigned/a/x.yaml` → `x.yaml` */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,209 @@
+import type { Action } from '../../domain/workdir/actions.ts';
+import type { Occurrence } from '../../domain/workdir/occurrences.ts';
+import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
+import { isoTime, systemClock } from '../../kernel/clock.ts';
+import { fingerprint } from '../../kernel/fingerprint.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { coordinate, type PassResult } from '../../workdir/pass.ts';
+import { findRoot, readSettings } from '../../workdir/root.ts';
+import { readNumber } from '../fields.ts';
+import { type Channel, readChannels } from '../notify/channels.ts';
+import { type CommonOptions, conclude, type Result } from './common.ts';
+import { untilStopped } from './signals.ts';
+import { jsonLine, type Terminal } from './terminal.ts';
+import { plain } from './text.ts';
+
+export interface CoordinateOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+  readonly watch?: boolean;
+  readonly every?: string;
+}
+
+const EVERY_SECONDS = 30;
+
+interface Place {
+  readonly root: string;
+  readonly settings: WorkdirSettings;
+  readonly channels: readonly Channel[];
+}
+
+export async function coordinateCommand(
+  dir: string | undefined,
+  options: CoordinateOptions,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const every_ms = everyOf(options);
+  const place = typeof every_ms === 'number' ? placeFor(dir, terminal) : every_ms;
+  if ('success' in place) return await conclude(terminal, place, options, result);
+  if (options.watch === true)
+    return await keepCoordinating(dir, options, every_ms as number, terminal, result);
+  const pass = await runPass(place, options);
+  await show(place, pass, options, terminal);
+  result.code = codeOf(pass);
+}
+
+function everyOf({ every }: CoordinateOptions): number | Refusal {
+  const seconds = every === undefined ? EVERY_SECONDS : Number(readNumber(every));
+  if (Number.isFinite(seconds) && seconds >= 1 && seconds <= 86_400) return seconds * 1000;
+  return refuse('invalid_input', 'every: expected 1 to 86400 seconds', { field: 'every' });
+}
+
+/** Looked up before each pass: whoever changes the settings need not start anything anew. */
+function placeFor(dir: string | undefined, { cwd, env }: Terminal): Place | Refusal {
+  const root = findRoot(dir, cwd);
+  if (typeof root !== 'string') return root;
+  const settings = readSettings(root);
+  if ('success' in settings) return settings;
+  const channels = readChannels(env, cwd);
+  return 'success' in channels ? channels : { root, settings, channels };
+}
+
+async function runPass(
+  { root, settings, channels }: Place,
+  { dryRun }: CoordinateOptions,
+): Promise<PassResult> {
+  const escalate = async (occurrence: Occurrence) => {
+    for (const channel of channels) await channel.send(noticeOf(occurrence), AbortSignal.timeout(30_000));
+  };
+  return await coordinate({
+    root,
+    settings,
+    now_ms: systemClock.now_ms(),
+    dry_run: dryRun,
+    escalate: channels.length === 0 ? undefined : escalate,
+  });
+}
+
+/** The same id however often it is sent, so that who gets it twice can tell. */
+function noticeOf({ type, task, agent, text, at_ms }: Occurrence): JsonObject {
+  const notice_id = fingerprint(`${type}\n${task}\n${at_ms}`);
+  return { notice_id, kind: `task_${type}`, title: text, task_id: task, agent_id: agent, at: isoTime(at_ms) };
+}
+
+/** For cron: 1, some file needs mending; 3, some task waits for a person; else 0. */
+function codeOf({ problems, left, findings }: PassResult): number {
+  if (problems.length + left.length > 0) return 1;
+  return findings.some(({ kind }) => kind === 'error' || kind === 'stalled') ? 3 : 0;
+}
+
+async function keepCoordinating(
+  dir: string | undefined,
+  options: CoordinateOptions,
+  every_ms: number,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const stopped = untilStopped();
+  const over = new AbortController();
+  void stopped.signal.then(() => over.abort());
+  terminal.gone?.addEventListener('abort', () => over.abort());
+  if (options.json !== true)
+    await terminal.err(`cox coordinate: a pass every ${every_ms / 1000} s; stop with Ctrl-C.\n`);
+  try {
+    while (!over.signal.aborted) {
+      const place = placeFor(dir, terminal);
+      if ('success' in place) await conclude(terminal, place, options, result);
+      else {
+        const pass = await runPass(place, options);
+        if (isNews(pass)) await show(place, pass, options, terminal);
+      }
+      await systemClock.sleep(every_ms, over.signal).catch(() => {});
+    }
+  } finally {
+    stopped.dispose();
+  }
+  result.code = 0;
+}
+
+function isNews({ done, left, fresh, reports }: PassResult): boolean {
+  return done.length + left.length + fresh.length + reports.length > 0;
+}
+
+async function show(
+  { root }: Place,
+  pass: PassResult,
+  options: CoordinateOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (options.json === true) await terminal.out(`${jsonLine(answerOf(root, pass, options))}\n`);
+  else await terminal.out(`${linesOf(pass, options).map(plain).join('\n')}\n`);
+}
+
+function answerOf(
+  root: string,
+  { done, left, findings, problems, reports, files }: PassResult,
+  { dryRun }: CoordinateOptions,
+): JsonObject {
+  const count = (shelf: string) => files.filter((file) => file.shelf === shelf).length;
+  return {
+    success: true,
+    root,
+    dry_run: dryRun === true,
+    actions: done.map((action) => described(action)),
+    not_done: left.map(({ action, reason }) => ({ ...described(action), reason })),
+    findings: findings.map(({ at_ms, ...finding }) => ({
+      ...finding,
+      at: at_ms === undefined ? null : isoTime(at_ms),
+    })),
+    problems: problems.map((problem) => ({ ...problem })),
+    reports: [...reports],
+    tasks: {
+      inbox: count('inbox'),
+      assigned: count('assigned'),
+      done: count('done'),
+      fridge: count('fridge'),
+    },
+  };
+}
+
+function described(action: Action): JsonObject {
+  const { kind, id, why } = action;
+  switch (action.kind) {
+    case 'move':
+      return { action: kind, task: id, from: action.from, to: action.to, why };
+    case 'update':
+      return { action: kind, task: id, path: action.path, fields: Object.keys(action.changes), why };
+    case 'create':
+      return { action: kind, task: id, path: action.path, follows: action.follow_up.previous_task, why };
+    case 'drop':
+      return { action: kind, task: id, path: action.path, same_as: action.twin, why };
+  }
+}
+
+/** One line for each thing, the reason behind it. */
+function linesOf(
+  { done, left, findings, problems, reports }: PassResult,
+  { dryRun }: CoordinateOptions,
+): string[] {
+  const lines = [
+    ...done.map(sentenceOf),
+    ...left.map(({ action, reason }) => `not done: ${sentenceOf(action)}: ${reason}`),
+    ...findings.map(({ kind, id, text }) =>
+      kind === 'waiting' ? `${kind}  ${id} ${text}` : `${kind}  ${text}`,
+    ),
+    ...problems.map(({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`),
+    ...reports.map((path) => `wrote  ${path}`),
+  ];
+  if (lines.length === 0) return ['Nothing to do.'];
+  return dryRun === true ? ['Would do, and did not:', ...lines] : lines;
+}
+
+function sentenceOf(action: Action): string {
+  const { why, id } = action;
+  switch (action.kind) {
+    case 'move':
+      return `moved  ${action.from} -> ${action.to} (${why})`;
+    case 'update':
+      return `set  ${Object.keys(action.changes).map(fieldName).join(', ')} of ${id} (${why})`;
+    case 'create':
+      return `created  ${action.path} (${why})`;
+    case 'drop':
+      return `dropped  ${action.path} (${why})`;
+  }
+}
+
+function fieldName(name: string): string {
+  return name.replace(/_ms$/, '');
+}

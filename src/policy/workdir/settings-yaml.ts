@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { DEFAULT_WORKDIR, type WorkdirSettings } from '../../domain/workdir/settings.ts';
+import type { FileProblem } from '../file-problem.ts';
+import { depthProblem } from '../yaml-depth.ts';
+import { readYaml } from '../yaml-file.ts';
+
+export type ParsedSettings =
+  | { readonly ok: true; readonly settings: WorkdirSettings }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+const HOUR_MS = 3_600_000;
+const hours = z
+  .number()
+  .positive()
+  .max(24 * 366, 'at most a year')
+  .optional();
+
+const schema = z.strictObject({
+  timeout_hours: hours,
+  silent_hours: hours,
+  archive_days: z.number().min(0).max(3660, 'at most ten years').optional(),
+  serialise_conflicts: z.boolean().optional(),
+});
+
+/** `coordinator.yml`: how a pass goes about its work. A key that is not known is a mistake: it would have no effect. */
+export function parseSettings(text: string): ParsedSettings {
+  const deep = depthProblem(text);
+  if (deep !== undefined) return { ok: false, problems: [deep] };
+  const { value, problems } = readYaml(text, schema, schema, { key_lines: true });
+  if (value === undefined || problems.length > 0) return { ok: false, problems };
+  const { timeout_hours, silent_hours, archive_days, serialise_conflicts } = value;
+  const { timeout_ms, silent_ms, archive_ms } = DEFAULT_WORKDIR;
+  return {
+    ok: true,
+    settings: {
+      timeout_ms: timeout_hours === undefined ? timeout_ms : timeout_hours * HOUR_MS,
+      silent_ms: silent_hours === undefined ? silent_ms : silent_hours * HOUR_MS,
+      archive_ms: archive_days === undefined ? archive_ms : archive_days * 24 * HOUR_MS,
+      serialise_conflicts: serialise_conflicts ?? DEFAULT_WORKDIR.serialise_conflicts,
+    },
+  };
+}
