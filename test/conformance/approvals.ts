@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { ask } from '../support/asking.ts';
 import type { Scene } from './suite.ts';
 
 const dangerous = (n: number) => ({ operation_text: `rm -rf /raced/${n}` });
@@ -10,11 +10,7 @@ const dangerous = (n: number) => ({ operation_text: `rm -rf /raced/${n}` });
 function person(scene: Scene, name = 'bob') {
   const actor = { agent_id: `person:${name}`, agent_type: 'person', session_id: name };
   const connection = scene.coxswain().connect(actor, 'person');
-  return async (operation: string, input: JsonObject): Promise<JsonObject> => {
-    const declared = operationsByName.get(operation);
-    assert.ok(declared !== undefined);
-    return await connection.perform(declared, input);
-  };
+  return (operation: string, input: JsonObject) => ask(connection, operation, input);
 }
 
 /** Asked for by an agent and permitted by a person; how many there are. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { acquireLock } from '../../src/operations/acquire-lock.ts';
 import { until } from '../support/until.ts';
-import { agent, type Call } from './engine.ts';
+import { type Call, patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 const BRIEFLY = 0.02;
@@ -67,7 +67,7 @@ function folderCases(scene: Scene): void {
   test(`[LOCK-10] ${at}: a folder and a file in it asked for at once: one of them is granted`, async () => {
     const { url } = scene.fixture();
     const other = url === undefined ? scene.coxswain() : await scene.fixture().open();
-    const [a, b] = [scene.agent('race-a'), agent(other, 'race-b')];
+    const [a, b] = [scene.agent('race-a'), patientAgent(other, 'race-b')];
     for (let round = 0; round < 60; round += 1) {
       const folder = a('acquire_lock', { file_path: `race/${round}/` });
       const file = b('acquire_lock', { file_path: `race/${round}/deep/x.ts` });

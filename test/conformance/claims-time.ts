@@ -4,7 +4,7 @@ import type { ClaimRules } from '../../src/domain/claims/rules.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { SEED_RULES, TestFleet } from '../support/fleet.ts';
 import { type Pace, paced } from '../support/paced.ts';
-import { until } from '../support/until.ts';
+import { until, WAIT_MS_MAX } from '../support/until.ts';
 import type { Scene } from './suite.ts';
 
 const EDGE = 'design→code';
@@ -33,11 +33,14 @@ export function claimTimeCases(scene: Scene): void {
   const endsAfter = (ttl_ms: number) => ({ ttl_ms });
   /** Somebody looks until it is said; at the very moment it is due, it may be shown before it is said. */
   const becomesStale = (fleet: TestFleet, feature: string, times = 1) =>
-    until(async () => {
-      const shown = staleOf(await fleet.agent('looker')('claims_status', {}));
-      const said = (await fleet.story(feature)).filter((type) => type === 'claim_expired');
-      return shown.includes(feature) && said.length === times;
-    });
+    until(
+      async () => {
+        const shown = staleOf(await fleet.agent('looker')('claims_status', {}));
+        const said = (await fleet.story(feature)).filter((type) => type === 'claim_expired');
+        return shown.includes(feature) && said.length === times;
+      },
+      2 * fleet.rules.stale_ms + WAIT_MS_MAX,
+    );
 
   test(`[CLAIM-4] ${at}: a silent claim is said to be stale once, and stays`, async () => {
     const fleet = await fleetOf('claims-stale', { stale_ms: STALE_MS });
@@ -94,7 +97,7 @@ export function claimTimeCases(scene: Scene): void {
       const beat = pace.beating();
       await a('claim_edge', { feature: 'quiet', edge: EDGE });
       await beat(() => a('claim_edge', { feature: 'busy', edge: EDGE }));
-      await until(() =>
+      await pace.until(() =>
         beat(async () => {
           await a('heartbeat_claim', { feature: 'busy', edge: EDGE });
           return staleOf(await a('claims_status', {})).includes('quiet');
@@ -170,7 +173,7 @@ export function claimTimeCases(scene: Scene): void {
         pace.limit_ms,
       );
       const beat = pace.beating();
-      const next = await until(async () => {
+      const next = await pace.until(async () => {
         const answer = await beat(() => b('claim_edge', asked));
         return answer.success === true && answer;
       });
@@ -201,7 +204,7 @@ export function claimTimeCases(scene: Scene): void {
       const start_ms = performance.now();
       const beat = pace.beating();
       await beat(() => a('claim_edge', asked));
-      await until(() =>
+      await pace.until(() =>
         beat(async () => {
           const sign = await a('heartbeat_claim', asked);
           assert.equal(sign.success, true, JSON.stringify(sign));

@@ -13,7 +13,8 @@ const proxies: DynamoProxy[] = [];
 /** Everything that DynamoDB does to its clients and DynamoDB Local does not, all the time. */
 const stormy: Engine = {
   name: 'dynamodb in a storm',
-  // Where a conflict, a lost answer or an unfinished batch can matter, without those that go by tenths of a second.
+  at_once: 2,
+  // Where a conflict, a lost answer or an unfinished batch can matter.
   only: ['locks', 'queue', 'line', 'mail', 'ledger', 'claims', 'board', 'watch', 'races'],
   async fresh() {
     const table = await testTable();

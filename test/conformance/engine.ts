@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Coxswain, type OpenOptions, open } from '../../src/index.ts';
-import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
+import { ask, type Call } from '../support/asking.ts';
 import { testTable } from '../support/dynamodb.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -25,6 +25,8 @@ export interface Engine {
   fresh(): Promise<Fixture>;
   /** Another way into a store that passes all of it by itself: the groups in which that way can matter. */
   readonly only?: readonly string[];
+  /** Groups of cases that run side by side; fewer where the store keeps the machine busy, and not the waiting. */
+  readonly at_once?: number;
 }
 
 export const memory: Engine = {
@@ -118,6 +120,7 @@ export const postgres: Engine = {
 
 export const dynamodb: Engine = {
   name: 'dynamodb',
+  at_once: 2,
   async fresh() {
     const table = await testTable();
     return fixture(table.url, () => table.drop());
@@ -140,7 +143,7 @@ function fixture(url: string, remove: () => Promise<unknown>): Fixture {
   };
 }
 
-export type Call = (operation: string, input?: JsonObject) => Promise<JsonObject>;
+export type { Call };
 
 /** One agent on an opened store, called by the wire names. */
 export function agent(coxswain: Coxswain, agent_id: string, session_id = `session-${agent_id}`): Call {
@@ -150,4 +153,10 @@ export function agent(coxswain: Coxswain, agent_id: string, session_id = `sessio
     if (operation === undefined) throw new Error(`no operation ${name}`);
     return connection.perform(operation, input);
   };
+}
+
+/** The same, for cases that are not about a store that does not answer. */
+export function patientAgent(coxswain: Coxswain, agent_id: string, session_id = `session-${agent_id}`): Call {
+  const connection = coxswain.connect({ agent_id, agent_type: 'test', session_id });
+  return (name, input) => ask(connection, name, input);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { paced } from '../support/paced.ts';
 import { until } from '../support/until.ts';
-import { agent } from './engine.ts';
+import { patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 const BRIEFLY = 0.02;
@@ -39,7 +39,7 @@ export function lockCases(scene: Scene): void {
         await b('acquire_lock', { file_path }),
       ]);
       assert.equal(refused?.action, 'blocked');
-      const second = await until(async () => {
+      const second = await pace.until(async () => {
         const answer = await b('acquire_lock', { file_path });
         return answer.success === true && answer;
       });
@@ -91,12 +91,15 @@ export function lockCases(scene: Scene): void {
   test(`[LOCK-4] ${at}: what somebody else changed counts, whatever one remembers`, async () => {
     const elsewhere = await scene.fixture().open();
     const here = scene.agent('a');
-    const there = agent(elsewhere, 'a');
+    const there = patientAgent(elsewhere, 'a');
     await here('acquire_lock', { file_path: 'l4c.ts' });
     assert.equal((await there('release_lock', { file_path: 'l4c.ts' })).released, true);
     const other = scene.agent('b');
     assert.equal((await other('acquire_lock', { file_path: 'l4c.ts' })).action, 'acquired', 'free, not a’s');
-    assert.equal((await agent(elsewhere, 'b')('release_lock', { file_path: 'l4c.ts' })).released, true);
+    assert.equal(
+      (await patientAgent(elsewhere, 'b')('release_lock', { file_path: 'l4c.ts' })).released,
+      true,
+    );
     assert.equal((await there('acquire_lock', { file_path: 'l4c.ts' })).action, 'acquired');
     assert.equal((await other('release_lock', { file_path: 'l4c.ts' })).error, 'superseded');
     assert.equal(

@@ -4,7 +4,7 @@ import { lookAround } from '../../src/doors/overview.ts';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
-import { agent } from './engine.ts';
+import { patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 const rows = (value: unknown) => value as JsonObject[];
@@ -16,7 +16,7 @@ export function overviewCases(scene: Scene): void {
   before(async () => {
     coxswain = await scene.fixture().open({ project: 'overview', presence: { touch_ms: 0 } });
   });
-  const as = (name: string) => agent(coxswain, name);
+  const as = (name: string) => patientAgent(coxswain, name);
   const submit = async (task_type: string, more: JsonObject = {}) => {
     const answer = await as('sue')('submit_work', {
       task_type,

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Authority } from '../../src/operation.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { ask } from '../support/asking.ts';
 import { paced } from '../support/paced.ts';
-import { until } from '../support/until.ts';
 import type { Call } from './engine.ts';
 import type { Scene } from './suite.ts';
 
@@ -18,11 +17,7 @@ export function somebody(
   session_id = `session-${agent_id}`,
 ): Call {
   const connection = coxswain.connect({ agent_id, agent_type, session_id }, authority);
-  return (name, input = {}) => {
-    const operation = operationsByName.get(name);
-    if (operation === undefined) throw new Error(`no operation ${name}`);
-    return connection.perform(operation, input);
-  };
+  return (name, input) => ask(connection, name, input);
 }
 
 type Asked = [operation: string, input: JsonObject];
@@ -124,7 +119,7 @@ export function profileCases(scene: Scene): void {
       const [name, file_path] = [`timed-${pace.attempt}`, `timed-${pace.attempt}.ts`];
       const timed = await profiled(name, { resource_limits: { max_execution_time: pace.limit_ms / 1000 } });
       done(await pace.within(() => timed('acquire_lock', { file_path })));
-      const late = await until(async () => {
+      const late = await pace.until(async () => {
         const answer = await timed('acquire_lock', { file_path });
         return answer.success === false && answer;
       });

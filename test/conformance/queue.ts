@@ -225,7 +225,7 @@ export function queueCases(scene: Scene): void {
         assert.equal((await get()).task_id, plain);
         return { delayed, cancelled };
       });
-      const late = await until(async () => {
+      const late = await pace.until(async () => {
         const task = await get();
         return task.success === true && task;
       });

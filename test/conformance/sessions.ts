@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
-import { agent } from './engine.ts';
+import { patientAgent } from './engine.ts';
 import { silentCases } from './silent.ts';
 import type { Scene } from './suite.ts';
 
@@ -18,7 +18,7 @@ export function sessionCases(scene: Scene): void {
   before(async () => {
     coxswain = await scene.fixture().open({ presence: EVERY_CALL });
   });
-  const as = (name: string, session?: string) => agent(coxswain, name, session);
+  const as = (name: string, session?: string) => patientAgent(coxswain, name, session);
   silentCases(scene);
 
   test(`[SESS-1] [SESS-2] ${engine}: who registers is found by what it can do`, async () => {

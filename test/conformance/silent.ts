@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Pace, paced } from '../support/paced.ts';
-import { until } from '../support/until.ts';
-import { agent, type Call } from './engine.ts';
+import { type Call, patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 /** So long a silence is death, at first; where the living are slower than that, longer. */
@@ -30,7 +29,7 @@ class Crew {
   }
 
   member(name: string, session?: string): Call {
-    return agent(this.#coxswain, name, session);
+    return patientAgent(this.#coxswain, name, session);
   }
 
   /** One whose silence would be its death, and whose calls come in time. */
@@ -46,7 +45,7 @@ class Crew {
   /** Long enough for whoever is quiet now to be taken for dead, while this one goes on living. */
   async silence(alive?: Call): Promise<void> {
     const end_ms = performance.now() + this.#pace.limit_ms * 1.1;
-    await until(async () => {
+    await this.#pace.until(async () => {
       await alive?.('heartbeat');
       return performance.now() >= end_ms;
     });
@@ -59,7 +58,7 @@ class Crew {
   async cleaned(cleaner: Call, expected: Freed): Promise<void> {
     const answered = { agents_cleaned: 0, locks_released: 0, tasks_returned: 0 };
     let unanswered = 0;
-    const freed = await until(async () => {
+    const freed = await this.#pace.until(async () => {
       const answer = await cleaner('cleanup_dead_agents', this.stale);
       if (answer.success !== true) unanswered += 1;
       else
@@ -154,7 +153,9 @@ export function silentCases(scene: Scene): void {
       });
       assert.equal(refused.action, 'blocked');
       await crew.silence(alive);
-      await until(async () => (await alive('acquire_lock', { file_path: 'wanted.ts' })).success === true);
+      await pace.until(
+        async () => (await alive('acquire_lock', { file_path: 'wanted.ts' })).success === true,
+      );
     });
   });
 

@@ -5,7 +5,7 @@ import { areaCases } from './areas.ts';
 import { boardCases } from './board.ts';
 import { claimCases } from './claims.ts';
 import { dependencyCases } from './dependencies.ts';
-import { agent, type Call, type Engine, type Fixture } from './engine.ts';
+import { type Call, type Engine, type Fixture, patientAgent } from './engine.ts';
 import { keyCases } from './keys.ts';
 import { ledgerCases } from './ledger.ts';
 import { lineCases } from './line.ts';
@@ -62,7 +62,7 @@ export function conformance(engine: Engine): void {
   // No other process can reach the in-memory store.
   const alone = engine.name === 'memory' ? ['processes', START] : [];
   const wanted = (engine.only ?? allBut()).filter((name) => !alone.includes(name));
-  describe(engine.name, { concurrency: GROUPS_AT_ONCE }, () => {
+  describe(engine.name, { concurrency: engine.at_once ?? GROUPS_AT_ONCE }, () => {
     for (const [name, cases] of Object.entries(GROUPS))
       if (wanted.includes(name)) describe(`${engine.name}: ${name}`, IN_ORDER, () => cases(scene(engine)));
     if (wanted.includes(START)) describe(`${engine.name}: ${START}`, IN_ORDER, () => startCases(engine));
@@ -81,6 +81,6 @@ function scene(engine: Engine): Scene {
     engine: engine.name,
     coxswain: () => coxswain,
     fixture: () => fixture,
-    agent: (agent_id, session_id) => agent(coxswain, agent_id, session_id),
+    agent: (agent_id, session_id) => patientAgent(coxswain, agent_id, session_id),
   };
 }

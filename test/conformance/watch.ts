@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { open } from '../../src/index.ts';
 import type { Store } from '../../src/ledger/store.ts';
 import { until } from '../support/until.ts';
-import { agent } from './engine.ts';
+import { patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';
 
 /** Reads the log whenever it is told to, and is busy with that for as long as `busy` says. */
@@ -88,7 +88,7 @@ export function watchCases(scene: Scene): void {
     watching('closed', new AbortController().signal);
     const idle = own.store.watch('default', new AbortController().signal)[Symbol.asyncIterator]();
     const hinted = idle.next();
-    await agent(own, 'ender')('acquire_lock', { file_path: 'ended.ts' });
+    await patientAgent(own, 'ender')('acquire_lock', { file_path: 'ended.ts' });
     assert.equal((await hinted).done, false);
     stop.abort();
     await until(async () => ended.length > 0);

@@ -7,10 +7,10 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { Actor, LogEntry } from '../../src/ledger/log.ts';
 import type { Authority } from '../../src/operation.ts';
-import { operationsByName } from '../../src/operations/index.ts';
 import { Rules } from '../../src/rules.ts';
+import { ask, type Call } from './asking.ts';
 
-export type Call = (operation: string, input?: JsonObject) => Promise<JsonObject>;
+export type { Call };
 
 /** Roles as the seeds' example has them. */
 export const SEED_RULES: ClaimRules = {
@@ -56,11 +56,7 @@ export class TestFleet {
 
   #connect(actor: Actor, authority: Authority): Call {
     const connection = new Connection(this.#context, actor, authority);
-    return async (name, input = {}) => {
-      const operation = operationsByName.get(name);
-      if (operation === undefined) throw new Error(`no operation ${name}`);
-      return await connection.perform(operation, input);
-    };
+    return (name, input) => ask(connection, name, input);
   }
 
   /** The rows in which something happened to the claims of a feature, in order. */

@@ -1,3 +1,5 @@
+import { until, WAIT_MS_MAX } from './until.ts';
+
 /** So many times as long each time. The last is longer than a call to a store that still answers. */
 const LONGER = 4;
 const ATTEMPTS_MAX = 4;
@@ -16,6 +18,11 @@ export class Pace {
   /** What has to be over well before the limit; otherwise what follows says nothing. */
   async within<T>(doing: () => Promise<T>): Promise<T> {
     return await this.beating()(doing);
+  }
+
+  /** For what comes true when the limit is over. */
+  async until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+    return await until(look, 2 * this.limit_ms + WAIT_MS_MAX);
   }
 
   /** The same of what is done again and again: counted from the beginning of one time to the end of the next. */
