@@ -54,7 +54,6 @@ test('[PHASE-6] [CLI-1] cox forage --wait follows what comes of a goal to its en
     );
     assert.match(out, /reviewer sends Draft …\w+ back: add an example\n[\s\S]*reviewer approves/);
     assert.match(out, /\nDone: 4 of 4 claims done, 6 artefacts\.\n/);
-    // Another one's news is not told.
     const other = await typedJson(place, 'forage', 'another', '--wait');
     assert.partialDeepStrictEqual(other, {
       code: 0,
@@ -69,78 +68,87 @@ test('[PHASE-6] [CLI-1] cox forage --wait follows what comes of a goal to its en
     );
     const drafts = (other.artefacts as JsonObject[]).filter(({ type }) => type === 'Draft');
     const [first, second] = drafts.map(({ id }) => String(id)) as [string, string];
-    const story = await typedJson(place, 'unearth', second);
-    assert.deepEqual(Object.keys(story).sort(), [
-      'artefact',
-      'code',
-      'history',
-      'made_from_it',
-      'reworks',
-      'rounds_granted',
-      'sources',
-      'success',
-      'versions',
-      'versions_left_out',
-    ]);
-    assert.deepEqual(
-      (story.history as JsonObject[]).map(({ what, agent_id, agents, verdict, status }) =>
-        [what, agent_id ?? agents, verdict ?? status]
-          .flat()
-          .filter((word) => word !== undefined)
-          .join(' '),
-      ),
-      [
-        'published writer',
-        'standing_bids',
-        'bid reviewer',
-        'granted reviewer',
-        'started reviewer',
-        'delivered reviewer feedback',
-        'ended terminated',
-        'sent_back writer',
-        'started writer',
-        'published writer',
-        'standing_bids',
-        'bid reviewer',
-        'granted reviewer',
-        'started reviewer',
-        'delivered reviewer approved',
-        'granted publisher',
-        'started publisher',
-        'delivered publisher done',
-        'ended complete',
-      ],
-    );
-    assert.deepEqual((story.sources as JsonObject[]).map(({ depth, type }) => `${depth} ${type}`).sort(), [
-      '1 Draft',
-      '1 Review',
-      '2 GoalDefined',
-    ]);
-    const told = (await typed(place, ['unearth', second])).out;
-    assert.match(told, /^Draft, version 2 of 2, sent back once\n/);
-    assert.match(
-      told,
-      /reviewer wants more: add an example\n.*rejected\n.*back to writer[\s\S]*reviewer approves/,
-    );
-    assert.match(told, / {4}1 {2}….* sent back .*\n {2}> 2 {2}….* done /);
-    // The beginning of an id is its time: only a long one is one artefact's. Its end is what screens show.
-    assert.equal((await typed(place, ['unearth', second.slice(0, 30)])).out, told);
-    assert.equal((await typed(place, ['unearth', `…${second.slice(-6)}`])).out, told);
-    assert.equal((await typed(place, ['unearth', second.slice(-8).toUpperCase()])).out, told);
+    assertStory(await typedJson(place, 'unearth', second));
     const [claim] = (other.claims as JsonObject[]).filter(({ artefact_id }) => artefact_id === second);
-    assert.equal(
-      (await typed(place, ['unearth', String(claim?.claim_id).slice(0, 8)])).out,
-      told,
-      'by its claim',
-    );
-    const many = await typedJson(place, 'unearth', first.slice(0, 8));
-    assert.deepEqual([many.code, many.error, many.field], [2, 'invalid_input', 'id']);
-    assert.ok((many.candidates as JsonObject[]).some(({ id, type }) => id === first && type === 'Draft'));
-    assert.deepEqual(await codeOf(place, '00000000-0000'), [1, 'unknown_artefact']);
-    for (const wrong of ['abc', 'nonsense', '%%%%%%%'])
-      assert.deepEqual(await codeOf(place, wrong), [2, 'invalid_input']);
+    await assertNames(place, first, second, String(claim?.claim_id));
   });
 });
+
+function assertStory(story: JsonObject): void {
+  assert.deepEqual(Object.keys(story).sort(), [
+    'artefact',
+    'code',
+    'history',
+    'made_from_it',
+    'reworks',
+    'rounds_granted',
+    'sources',
+    'success',
+    'versions',
+    'versions_left_out',
+  ]);
+  assert.deepEqual(
+    (story.history as JsonObject[]).map(({ what, agent_id, agents, verdict, status }) =>
+      [what, agent_id ?? agents, verdict ?? status]
+        .flat()
+        .filter((word) => word !== undefined)
+        .join(' '),
+    ),
+    [
+      'published writer',
+      'standing_bids',
+      'bid reviewer',
+      'granted reviewer',
+      'started reviewer',
+      'delivered reviewer feedback',
+      'ended terminated',
+      'sent_back writer',
+      'started writer',
+      'published writer',
+      'standing_bids',
+      'bid reviewer',
+      'granted reviewer',
+      'started reviewer',
+      'delivered reviewer approved',
+      'granted publisher',
+      'started publisher',
+      'delivered publisher done',
+      'ended complete',
+    ],
+  );
+  assert.deepEqual((story.sources as JsonObject[]).map(({ depth, type }) => `${depth} ${type}`).sort(), [
+    '1 Draft',
+    '1 Review',
+    '2 GoalDefined',
+  ]);
+}
+
+async function assertNames(place: Scratch, first: string, second: string, claim_id: string): Promise<void> {
+  const told = (await typed(place, ['unearth', second])).out;
+  assert.match(told, /^Draft, version 2 of 2, sent back once\n/);
+  assert.match(
+    told,
+    /reviewer wants more: add an example\n.*rejected\n.*back to writer[\s\S]*reviewer approves/,
+  );
+  assert.match(told, / {4}1 {2}….* sent back .*\n {2}> 2 {2}….* done /);
+  // The beginning of an id is its time: only a long one is one artefact's. Its end is what screens show.
+  const names = [
+    second.slice(0, 30),
+    `…${second.slice(-6)}`,
+    second.slice(-8).toUpperCase(),
+    claim_id.slice(0, 8),
+  ];
+  for (const name of names) {
+    const { artefact } = await typedJson(place, 'unearth', name);
+    assert.equal((artefact as JsonObject | undefined)?.id, second, name);
+  }
+  const many = await typedJson(place, 'unearth', first.slice(0, 6));
+  assert.deepEqual([many.code, many.error, many.field], [2, 'invalid_input', 'id']);
+  assert.ok((many.candidates as JsonObject[]).some(({ id, type }) => id === first && type === 'Draft'));
+  assert.deepEqual(await codeOf(place, '00000000-0000'), [1, 'unknown_artefact']);
+  for (const wrong of ['abc', 'nonsense', '%%%%%%%'])
+    assert.deepEqual(await codeOf(place, wrong), [2, 'invalid_input']);
+}
 
 async function codeOf(place: Scratch, id: string): Promise<[number, unknown]> {
   const { code, error } = await typedJson(place, 'unearth', id);
