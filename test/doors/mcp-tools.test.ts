@@ -66,6 +66,15 @@ test('[MCP-1] sets of tools: standard, all, groups; an unknown group is named', 
   assert.equal(names(), names('standard'));
   assert.equal(names('all'), operations.map(({ name }) => name).join());
   assert.equal(names(' lock '), 'acquire_lock,release_lock,check_locks');
+  assert.doesNotMatch(
+    names('standard'),
+    /board|artefact|bid|grant/,
+    'only who takes part in the board pays for it',
+  );
+  assert.equal(
+    names('board'),
+    'board_status,join_board,leave_board,place_bid,my_grants,take_grant,return_grant,deliver_artefact',
+  );
   assert.match(names('lock,'), /there is no group ""/);
   assert.match(
     names('lock,nonsense\n'),
