@@ -254,14 +254,16 @@ DECLARE
   v_taken text[] := '{}';
   v_takers integer[] := '{}';
   v_none integer[] := '{}';
+  v_ready boolean;
   v_results text[] := '{}';
 BEGIN
   -- Who may have what before those who stand in line is left to the pure decision, taken when something is ready.
   IF EXISTS (SELECT FROM coxswain.records r
     WHERE r.project = p_project AND r.kind = 'work_line' AND r.sort_key >= 'waiting/') THEN
+    v_ready := coxswain.any_ready(p_project, p_types);
     RETURN (
       SELECT string_agg((CASE WHEN v_due IS NOT NULL AND NOT t.settled THEN json_build_object('i', t.i, 'due', v_due)
-        ELSE json_build_object('i', t.i, 'none', true, 'ready', coxswain.any_ready(p_project, p_types)) END)::text, ',')
+        ELSE json_build_object('i', t.i, 'none', true, 'ready', v_ready) END)::text, ',')
       FROM jsonb_to_recordset(p_takes) AS t(i integer, settled boolean));
   END IF;
   SELECT sum(t.count) FILTER (WHERE t.settled OR v_due IS NULL) INTO v_total
@@ -302,8 +304,10 @@ BEGIN
     v_results := v_results || coxswain.claim(p_project, p_takes, v_taken, v_takers, p_now_ms);
   END IF;
   IF cardinality(v_none) > 0 THEN
+    -- Once for all of them: it walks over what is left of all tasks that were ready since the last vacuum.
+    v_ready := coxswain.any_ready(p_project, p_types);
     v_results := v_results || ARRAY(
-      SELECT json_build_object('i', n, 'none', true, 'ready', coxswain.any_ready(p_project, p_types))::text FROM unnest(v_none) AS n);
+      SELECT json_build_object('i', n, 'none', true, 'ready', v_ready)::text FROM unnest(v_none) AS n);
   END IF;
   RETURN array_to_string(v_results, ',');
 END $$;
