@@ -30,11 +30,17 @@ export function rewriteYaml(text: string, settingsFor: (file: unknown) => readon
     for (const { path, value } of settings) setDeep(document, path, value);
     // Text that was cut and put together is believed only when it says exactly what it was meant to.
     const isRight = cut !== undefined && says(cut, document);
-    return { text: isRight ? cut : document.toString({ lineWidth: 0 }) };
+    return { text: isRight ? cut : withLinesOf(text, document.toString({ lineWidth: 0 })) };
   } catch (cause) {
     // An alias where we have to write, or one that unfolds without end.
     return { problem: cause instanceof Error ? firstLine(cause.message) : String(cause) };
   }
+}
+
+/** The document writes lines as Unix has them. */
+function withLinesOf(text: string, written: string): string {
+  const isCrLf = text.includes('\r\n') && !/(?<!\r)\n/.test(text);
+  return isCrLf ? written.replaceAll('\n', '\r\n') : written;
 }
 
 function firstLine(message: string): string {
@@ -66,9 +72,9 @@ interface Splice {
 function spliced(text: string, settings: readonly Setting[], document: Document): string | undefined {
   const splices: Splice[] = [];
   for (const setting of settings) {
-    const splice = spliceFor(text, setting, document);
-    if (splice === undefined) return undefined;
-    splices.push(splice);
+    const found = splicesFor(text, setting, document);
+    if (found === undefined) return undefined;
+    splices.push(...found);
   }
   // From the end on, so that no place moves; of two at one place the first stays before the second.
   const ordered = splices.map((splice, order) => ({ ...splice, order }));
@@ -79,12 +85,62 @@ function spliced(text: string, settings: readonly Setting[], document: Document)
   );
 }
 
-function spliceFor(text: string, { path, value, after }: Setting, document: Document): Splice | undefined {
+function splicesFor(
+  text: string,
+  { path, value, after }: Setting,
+  document: Document,
+): readonly Splice[] | undefined {
   const node = document.getIn(path, true);
-  if (isScalar(node)) return typeof value === 'object' ? undefined : replaced(text, node, value);
-  if (node !== undefined) return undefined;
   const map = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  return isMap(map) ? inserted(text, map, String(path.at(-1)), value, after) : undefined;
+  if (!isMap(map)) return undefined;
+  const key = String(path.at(-1));
+  if (isScalar(node) && typeof value === 'object' && value !== null)
+    return unfolded(text, map, key, node, value);
+  if (node !== undefined && !isScalar(node)) return undefined;
+  const one = isScalar(node)
+    ? replaced(text, node, value as Exclude<Json, object>)
+    : inserted(text, map, key, value, after);
+  return one && [one];
+}
+
+/** `error: null  # why` becomes `error:  # why`, with what is in it on the lines below. */
+function unfolded(
+  text: string,
+  map: YAMLMap,
+  key: string,
+  node: Scalar,
+  value: Json & object,
+): readonly Splice[] | undefined {
+  const place = map.flow === true ? undefined : lineOf(text, map, key);
+  if (place === undefined || !node.range || node.anchor !== undefined || node.tag !== undefined)
+    return undefined;
+  const [from, to] = node.range;
+  const taken = { from: from - (/[ \t]*$/.exec(text.slice(0, from))?.[0].length ?? 0), to, text: '' };
+  const below = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
+  const { indent, end, eol } = place;
+  const lines = below.map((each) => `${eol}${indent}  ${each}`).join('');
+  // A scalar of several lines ends behind the line of its key.
+  return to > end ? undefined : [taken, { from: end, to: end, text: lines }];
+}
+
+interface KeyLine {
+  readonly indent: string;
+  /** Where the line of its value ends, a comment behind it included. */
+  readonly end: number;
+  readonly eol: string;
+}
+
+function lineOf(text: string, map: YAMLMap, key: string): KeyLine | undefined {
+  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key);
+  if (!isScalar(pair?.key) || !pair.key.range || !isScalar(pair.value)) return undefined;
+  const [start] = pair.key.range;
+  const line = text.lastIndexOf('\n', start - 1) + 1;
+  const indent = text.slice(line, start);
+  if (indent.trim() !== '') return undefined;
+  const found = text.indexOf('\n', pair.value.range?.[1] ?? start);
+  const last = found === -1 ? text.length : found;
+  const isCrLf = text[last - 1] === '\r';
+  return { indent, end: isCrLf ? last - 1 : last, eol: isCrLf ? '\r\n' : '\n' };
 }
 
 function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Splice | undefined {
@@ -114,20 +170,14 @@ function inserted(
       isScalar(pair.value) &&
       !text.slice(...(pair.value.range ?? [0, 0])).includes('\n'),
   );
-  const last = candidates.at(-1);
-  if (!isScalar(last?.key) || !last.key.range || !isScalar(last.value)) return undefined;
-  const [start] = last.key.range;
-  const line = text.lastIndexOf('\n', start - 1) + 1;
-  const indent = text.slice(line, start);
-  if (indent.trim() !== '') return undefined;
-  const end = text.indexOf('\n', last.value.range?.[1] ?? start);
-  const at = end === -1 ? text.length : end;
-  const eol = text[at - 1] === '\r' ? '\r\n' : '\n';
-  const before = eol === '\r\n' ? at - 1 : at;
+  const last = candidates.at(-1)?.key;
+  const place = isScalar(last) ? lineOf(text, map, String(last.value)) : undefined;
+  if (place === undefined) return undefined;
+  const { indent, end, eol } = place;
   const lines = stringify({ [key]: value }, { lineWidth: 0 })
     .trimEnd()
     .split('\n');
-  return { from: before, to: before, text: lines.map((each) => `${eol}${indent}${each}`).join('') };
+  return { from: end, to: end, text: lines.map((each) => `${eol}${indent}${each}`).join('') };
 }
 
 function written(value: Json): string {
