@@ -42,7 +42,14 @@ export async function keepFile(
   return false;
 }
 
+/** As it is now, for whoever only wants to know. */
+export async function readKept(folder: string, path: string): Promise<string | undefined> {
+  return await readText(await realPath(folder, path));
+}
+
 async function readText(file: string): Promise<string | undefined> {
+  // A pipe under that name would keep us waiting for ever.
+  if ((await unlessMissing(lstat(file)))?.isFile() === false) throw new PlaceProblem('not a file');
   const bytes = await unlessMissing(readFile(file));
   const text = bytes?.toString('utf8');
   // What is no UTF-8 would come back as something else.

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { limits } from '../kernel/limits.ts';
 import { errorCode } from './real-path.ts';
@@ -5,7 +6,7 @@ import { errorCode } from './real-path.ts';
 /** What a file holds, or why that can't be said. */
 export type FileText =
   | { readonly ok: true; readonly text: string; readonly inode: string }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string; readonly missing?: boolean };
 
 const bytes_max = limits.fleet_file_bytes_max;
 /** One for all: a fresh one for each of a thousand files takes longer than to read them. Nobody waits while it is in use. */
@@ -27,9 +28,11 @@ export function readBounded(path: string, { links = true }: { links?: boolean } 
     for (let read = -1; read !== 0 && size < bytes.length; size += read)
       read = readSync(file, bytes, size, bytes.length - size, null);
     if (size > bytes_max) return { ok: false, reason: `larger than ${bytes_max} bytes` };
+    // Whoever wrote it back would write something else.
+    if (!isUtf8(bytes.subarray(0, size))) return { ok: false, reason: 'no UTF-8 text' };
     return { ok: true, text: bytes.toString('utf8', 0, size), inode: `${stat.dev}:${stat.ino}` };
   } catch (error) {
-    return { ok: false, reason: unreadable(error) };
+    return { ok: false, reason: unreadable(error), missing: errorCode(error) === 'ENOENT' };
   } finally {
     if (file !== undefined) closeSync(file);
   }
