@@ -1,3 +1,4 @@
+import { lstatSync, unlinkSync } from 'node:fs';
 import { link, lstat, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Action } from '../domain/workdir/actions.ts';
@@ -26,6 +27,8 @@ export class Applier {
   readonly #texts: Map<string, string>;
   /** Their names are put on the disk together. */
   readonly #folders = new Set<string>();
+  /** What was not done to them: nothing that follows from it is done either. */
+  readonly #stuck = new Set<string>();
   #count = 0;
 
   constructor(root: string, texts: ReadonlyMap<string, string>) {
@@ -36,14 +39,14 @@ export class Applier {
   async apply(actions: readonly Action[]): Promise<Applied> {
     const done: Action[] = [];
     const left: { action: Action; reason: string }[] = [];
-    const stuck = new Set<string>();
     for (const action of actions) {
       try {
-        if (stuck.has(action.id)) throw new Meanwhile('what comes before it was not done');
+        if (idsOf(action).some((id) => this.#stuck.has(id)))
+          throw new Meanwhile('what comes before it was not done');
         await this.#one(action);
         done.push(action);
       } catch (error) {
-        stuck.add(action.id);
+        for (const id of idsOf(action)) this.#stuck.add(id);
         left.push({ action, reason: reasonOf(error) });
       }
     }
@@ -59,7 +62,7 @@ export class Applier {
       case 'update':
         return await this.#update(action);
       case 'create':
-        return await this.#create(action.path, followUpText(action.follow_up));
+        return await this.#create(action);
       case 'drop':
         return await this.#drop(action.path, action.twin);
     }
@@ -74,7 +77,8 @@ export class Applier {
   async #move(from: string, to: string): Promise<void> {
     const [source, target] = [await this.#path(from), await this.#path(to)];
     this.#expectUnchanged(from, source);
-    await makeFolder(dirname(target));
+    // Only the month may be missing: an agent's folder that is gone was taken away by somebody.
+    if (to.startsWith('archive/')) await makeFolder(dirname(target));
     await moveNew(source, target);
     const text = this.#texts.get(from);
     this.#texts.delete(from);
@@ -107,8 +111,9 @@ export class Applier {
     this.#texts.set(path, text);
   }
 
-  async #create(path: string, text: string): Promise<void> {
-    const target = await this.#path(path);
+  async #create({ path, parent, follow_up }: Extract<Action, { kind: 'create' }>): Promise<void> {
+    const [target, source] = [await this.#path(path), await this.#path(parent)];
+    const text = followUpText(follow_up);
     this.#count += 1;
     const aside = join(
       dirname(target),
@@ -117,6 +122,8 @@ export class Applier {
     try {
       await makeFolder(dirname(target));
       await writeLasting(aside, Buffer.from(text), 0o644);
+      // Another pass may have made it, and moved it on, since we looked: then its parent says so.
+      this.#expectUnchanged(parent, source);
       await moveNew(aside, target);
     } finally {
       await rm(aside, { force: true });
@@ -124,11 +131,12 @@ export class Applier {
     this.#texts.set(path, text);
   }
 
-  /** Of two that say the same, one may go. */
+  /** Of two names of one file, one may go. */
   async #drop(path: string, twin: string): Promise<void> {
     const [one, other] = [await this.#path(path), await this.#path(twin)];
     const [a, b] = [readBounded(one, { links: false }), readBounded(other, { links: false })];
-    if (!a.ok || !b.ok || a.text !== b.text) throw new Meanwhile('they are not the same any more');
+    if (!a.ok || !b.ok || a.inode !== b.inode || a.text !== b.text)
+      throw new Meanwhile('they are not the same any more');
     await unlink(one);
     this.#texts.delete(path);
   }
@@ -148,7 +156,18 @@ async function moveNew(from: string, to: string): Promise<void> {
     return;
   }
   // Killed here, the file has two names; the next pass takes the older one away.
-  await unlink(from);
+  const [old, now] = [lstatSync(from, { throwIfNoEntry: false }), lstatSync(to, { throwIfNoEntry: false })];
+  // Saved by an editor at this very moment: that is another file, and ours is in the way of it.
+  if (old !== undefined && now !== undefined && (old.ino !== now.ino || old.dev !== now.dev)) {
+    unlinkSync(to);
+    throw new Meanwhile('it was changed meanwhile');
+  }
+  unlinkSync(from);
+}
+
+/** A follow-up is made for its parent: without the one there is nothing to say in the other. */
+function idsOf(action: Action): string[] {
+  return action.kind === 'create' ? [action.id, action.follow_up.previous_task] : [action.id];
 }
 
 function reasonOf(error: unknown): string {

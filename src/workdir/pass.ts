@@ -1,17 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Action } from '../domain/workdir/actions.ts';
-import type { Finding } from '../domain/workdir/findings.ts';
+import { type Finding, findings } from '../domain/workdir/findings.ts';
 import { type Occurrence, occurrencesIn } from '../domain/workdir/occurrences.ts';
-import { plan } from '../domain/workdir/plan.ts';
+import { type Plan, plan } from '../domain/workdir/plan.ts';
 import { agentStatus, freshIn, withEvents, withHandOvers, withLog } from '../domain/workdir/reports.ts';
 import type { WorkdirSettings } from '../domain/workdir/settings.ts';
-import type { TaskFile, TreeProblem } from '../domain/workdir/task-file.ts';
-import { keepFile } from '../places/keep-file.ts';
+import { type TaskFile, type TreeProblem, type WorkTree, wholeSecond } from '../domain/workdir/task-file.ts';
+import { keepFile, readKept } from '../places/keep-file.ts';
 import { PlaceProblem } from '../places/place.ts';
-import { errorCode, unlessMissing } from '../places/real-path.ts';
+import { errorCode } from '../places/real-path.ts';
 import { Applier } from './apply.ts';
-import { readTree } from './tree.ts';
+import { type Aside, readTree } from './tree.ts';
 
 export interface PassOptions {
   readonly root: string;
@@ -37,11 +37,6 @@ export interface PassResult {
 /** What a person should hear of without having asked. */
 const ESCALATED: ReadonlySet<Occurrence['type']> = new Set(['error', 'stalled']);
 
-/** Where a root keeps its reports: some repositories have the whole work directory in `work/collaboration`. */
-function reportPath(root: string, name: string): string {
-  return basename(root) === 'collaboration' ? name : `collaboration/${name}`;
-}
-
 const EVENTS = 'logs/coordinator.jsonl';
 
 /**
@@ -50,38 +45,61 @@ const EVENTS = 'logs/coordinator.jsonl';
  */
 export async function coordinate(options: PassOptions): Promise<PassResult> {
   const { root, settings, dry_run = false } = options;
-  // As the files have it, or the next pass would read another moment than this one meant.
-  const now_ms = Math.floor(options.now_ms / 1000) * 1000;
+  const now_ms = wholeSecond(options.now_ms);
   const tree = readTree(root);
   const planned = plan(tree, now_ms, settings);
-  const { actions, archiving, findings } = planned;
-  const problems = [...tree.problems];
+  const reports = new Reports(root, [...tree.problems]);
+  const { actions, archiving } = planned;
   if (dry_run) {
-    const occurrences = occurrencesIn(planned.files, findings);
-    const fresh = freshIn(occurrences, await textOf(root, EVENTS));
-    return {
-      done: [...actions, ...archiving],
-      left: [],
-      findings,
-      problems,
-      fresh,
-      reports: [],
-      files: planned.files,
-    };
+    const { files, findings } = planned;
+    const fresh = await reports.fresh(occurrencesIn(files, findings));
+    const done = [...actions, ...archiving];
+    return { done, left: [], findings, problems: reports.problems, fresh, reports: [], files };
   }
   const applier = new Applier(root, tree.texts);
   const applied = await applier.apply(actions);
   // Somebody was quicker than us somewhere: what is reported is what is there.
-  const files = applied.left.length === 0 ? planned.files : readTree(root).files;
-  const staying = applied.left.length === 0 ? planned.staying : files;
+  const seen = applied.left.length === 0 ? planned : asItIs(planned, readTree(root), now_ms, settings);
+  const fresh = await report(seen, tree, reports, options);
+  const archived = await applier.apply(archiving);
+  await removeAsides(root, tree.asides);
+  return {
+    done: [...applied.done, ...archived.done],
+    left: [...applied.left, ...archived.left],
+    findings: seen.findings,
+    problems: reports.problems,
+    fresh,
+    reports: reports.written,
+    files: seen.files,
+  };
+}
+
+type Seen = Pick<Plan, 'files' | 'staying' | 'findings'>;
+
+function asItIs(planned: Plan, { files, agents }: WorkTree, now_ms: number, settings: WorkdirSettings): Seen {
+  const inbox = new Set(files.flatMap(({ shelf, task }) => (shelf === 'inbox' ? [task.id] : [])));
+  const waiting = planned.findings.filter(({ kind, id = '' }) => kind === 'waiting' && inbox.has(id));
+  return {
+    files,
+    staying: files,
+    findings: [...waiting, ...findings(files, new Set(agents), now_ms, settings)],
+  };
+}
+
+/** Answers what nobody knew before. */
+async function report(
+  { files, staying, findings }: Seen,
+  { agents, problems }: WorkTree,
+  reports: Reports,
+  options: PassOptions,
+): Promise<Occurrence[]> {
   const occurrences = occurrencesIn(files, findings);
-  const fresh = freshIn(occurrences, await textOf(root, EVENTS));
-  const untold = await escalateAll(fresh, options, problems);
-  const reports = new Reports(root, problems);
-  await reports.keep(reportPath(root, 'WORKFLOW_LOG.md'), (text) => withLog(text, occurrences));
-  await reports.keep(reportPath(root, 'HANDOFFS.md'), (text) => withHandOvers(text, files));
-  const facts = { files: staying, agents: tree.agents, findings, problems: tree.problems };
-  await reports.keep(reportPath(root, 'AGENT_STATUS.md'), () => agentStatus(facts));
+  const fresh = await reports.fresh(occurrences);
+  const untold = await escalateAll(fresh, options, reports.problems);
+  await reports.keep(reports.place('WORKFLOW_LOG.md'), (text) => withLog(text, occurrences));
+  await reports.keep(reports.place('HANDOFFS.md'), (text) => withHandOvers(text, files));
+  const facts = { files: staying, agents, findings, problems };
+  await reports.keep(reports.place('AGENT_STATUS.md'), () => agentStatus(facts));
   // Last: who is in it has been told of.
   await reports.keep(EVENTS, (text) =>
     withEvents(
@@ -89,16 +107,7 @@ export async function coordinate(options: PassOptions): Promise<PassResult> {
       freshIn(occurrences, text).filter((each) => !untold.has(each)),
     ),
   );
-  const archived = await applier.apply(archiving);
-  return {
-    done: [...applied.done, ...archived.done],
-    left: [...applied.left, ...archived.left],
-    findings,
-    problems,
-    fresh,
-    reports: reports.written,
-    files,
-  };
+  return fresh;
 }
 
 async function escalateAll(
@@ -121,25 +130,56 @@ async function escalateAll(
 
 class Reports {
   readonly written: string[] = [];
+  readonly problems: TreeProblem[];
   readonly #root: string;
-  readonly #problems: TreeProblem[];
 
   constructor(root: string, problems: TreeProblem[]) {
     this.#root = root;
-    this.#problems = problems;
+    this.problems = problems;
+  }
+
+  /** Some repositories have the whole work directory in `work/collaboration`. */
+  place(name: string): string {
+    return basename(this.#root) === 'collaboration' ? name : `collaboration/${name}`;
+  }
+
+  /** None, where nobody can say what has been told: better once too few, and a problem, than the same every five minutes. */
+  async fresh(occurrences: readonly Occurrence[]): Promise<Occurrence[]> {
+    const events = await this.#tried(EVENTS, 'read', async () => ({
+      text: await readKept(this.#root, EVENTS),
+    }));
+    return events === undefined ? [] : freshIn(occurrences, events.text);
   }
 
   async keep(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
+    const wasWritten = await this.#tried(path, 'written', () => keepFile(this.#root, path, edit));
+    if (wasWritten === true) this.written.push(path);
+  }
+
+  async #tried<T>(path: string, how: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      if (await keepFile(this.#root, path, edit)) this.written.push(path);
+      return await work();
     } catch (error) {
-      if (!(error instanceof PlaceProblem) && errorCode(error) === '') throw error;
-      const reason = error instanceof PlaceProblem ? error.message : `can’t be written (${errorCode(error)})`;
-      this.#problems.push({ file: path, line: 1, field: 'file', reason });
+      const code = errorCode(error);
+      if (!(error instanceof PlaceProblem) && code === '') throw error;
+      const reason = error instanceof PlaceProblem ? error.message : `can’t be ${how} (${code})`;
+      const isKnown = this.problems.some((each) => each.file === path && each.reason === reason);
+      if (!isKnown) this.problems.push({ file: path, line: 1, field: 'file', reason });
+      return undefined;
     }
   }
 }
 
-async function textOf(root: string, path: string): Promise<string | undefined> {
-  return await unlessMissing(readFile(join(root, path), 'utf8'));
+/** What a killed pass was writing: nobody will go on with it. */
+async function removeAsides(root: string, asides: readonly Aside[]): Promise<void> {
+  for (const { path, pid } of asides)
+    if (!isRunning(pid)) await rm(join(root, path), { force: true }).catch(() => {});
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
 }

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   compare,
+  isTaskName,
   placeOf,
+  stemOf,
   type TaskFile,
   type TreeProblem,
   type WorkTree,
@@ -13,12 +14,22 @@ import { readBounded } from '../places/read-bounded.ts';
 import { errorCode } from '../places/real-path.ts';
 import { AGENT_NAME, parseTask } from '../policy/workdir/task-yaml.ts';
 
-const YAML_NAME = /\.ya?ml$/;
+/** What a killed pass may leave beside the file that it was writing: `.x.yaml.4711.1.cox` */
+const ASIDE = /^\..+\.(\d+)\.\d+\.cox$/;
+const LINK = 'a link: not followed';
+const REPORT_FOLDERS = ['', 'collaboration', 'logs'];
 const READ_SHELVES = ['inbox', 'assigned', 'done', 'fridge'] as const;
 
 export interface ReadTree extends WorkTree {
   /** As they were read: whoever changes one makes sure that it is still this. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Half-written files, with the process that wrote them. */
+  readonly asides: readonly Aside[];
+}
+
+export interface Aside {
+  readonly path: string;
+  readonly pid: number;
 }
 
 /** All task files below a root. What can't be read is told, the rest counts; nothing outside of the root is looked at. */
@@ -37,6 +48,7 @@ class TreeReader {
   readonly #problems: TreeProblem[] = [];
   readonly #texts = new Map<string, string>();
   readonly #inodes = new Map<string, string>();
+  readonly #asides: Aside[] = [];
   readonly #occupied = new Set<string>();
   #files: TaskFile[] = [];
 
@@ -48,17 +60,19 @@ class TreeReader {
     const found = READ_SHELVES.flatMap((shelf) => this.#list(shelf, 1));
     for (const each of found) this.#read(each);
     const archived = this.#archive();
-    const twins = this.#takeTwins();
-    this.#setDoublesAside(archived);
+    const twins = this.#takeTwins(archived);
+    const doubles = this.#setDoublesAside(archived);
+    for (const folder of REPORT_FOLDERS) this.#entries(folder);
     return {
       agents: this.#agents(),
       files: this.#files,
       archived,
-      archived_follow_ups: this.#archivedFollowUps(archived),
+      known_follow_ups: this.#followUpsElsewhere(archived, doubles),
       occupied: this.#occupied,
       twins,
       problems: this.#problems.sort((a, b) => compare(a.file, b.file) || a.line - b.line),
       texts: this.#texts,
+      asides: this.#asides,
     };
   }
 
@@ -70,8 +84,14 @@ class TreeReader {
 
   /** In the order of their names, whatever the disk's is. */
   #entries(folder: string): Dirent[] {
+    const path = join(this.#root, folder);
     try {
-      const entries = readdirSync(join(this.#root, folder), { withFileTypes: true });
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+        this.#complain(folder, LINK);
+        return [];
+      }
+      const entries = readdirSync(path, { withFileTypes: true });
+      for (const { name } of entries) this.#noteAside(folder, name);
       return entries.filter(({ name }) => !name.startsWith('.')).sort((a, b) => compare(a.name, b.name));
     } catch (error) {
       if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error))) this.#complain(folder, 'can’t be read');
@@ -79,26 +99,32 @@ class TreeReader {
     }
   }
 
+  #noteAside(folder: string, name: string): void {
+    const [, pid] = ASIDE.exec(name) ?? [];
+    const path = folder === '' ? name : `${folder}/${name}`;
+    if (pid !== undefined) this.#asides.push({ path, pid: Number(pid) });
+  }
+
   #list(folder: string, depth: number): Found[] {
     const found: Found[] = [];
     for (const entry of this.#entries(folder)) {
       const path = `${folder}/${entry.name}`;
-      if (entry.isSymbolicLink()) this.#complain(path, 'a link: not followed');
+      this.#occupied.add(path);
+      if (entry.isSymbolicLink()) this.#complain(path, LINK);
       else if (entry.isDirectory()) {
         if (depth < limits.workdir_depth_max) found.push(...this.#list(path, depth + 1));
         else this.#complain(path, `deeper than ${limits.workdir_depth_max} folders: left out`);
-      } else if (YAML_NAME.test(entry.name)) {
-        this.#occupied.add(path);
-        found.push(...this.#placed(path));
-      }
+      } else if (isTaskName(entry.name)) found.push(...this.#placed(path));
     }
     return found;
   }
 
   #placed(path: string): Found[] {
     const place = placeOf(path);
-    if (place !== undefined && place.shelf !== 'archive') return [{ path, ...place, shelf: place.shelf }];
-    if (place === undefined) this.#complain(path, 'expected in the folder of an agent');
+    if (place?.shelf === 'archive') return [];
+    const isElsewhere = place?.shelf === 'assigned' && !AGENT_NAME.test(place.folder ?? '');
+    if (place !== undefined && !isElsewhere) return [{ path, ...place, shelf: place.shelf }];
+    this.#complain(path, 'expected in the folder of an agent');
     return [];
   }
 
@@ -109,7 +135,8 @@ class TreeReader {
     }
     const read = readBounded(join(this.#root, path), { links: false });
     if (!read.ok) {
-      this.#complain(path, read.reason);
+      // Moved on since it was listed; but a name that is no text leads nowhere, and somebody has to know.
+      if (read.missing !== true || path.includes('\uFFFD')) this.#complain(path, read.reason);
       return;
     }
     const parsed = parseTask(read.text);
@@ -120,7 +147,7 @@ class TreeReader {
       return;
     }
     const { task } = parsed;
-    const stem = path.slice(path.lastIndexOf('/') + 1).replace(YAML_NAME, '');
+    const stem = stemOf(path);
     if (task.id !== stem && shelf !== 'done') {
       this.#problems.push({ file: path, line: 1, field: 'id', reason: `expected the file's name, ${stem}` });
       return;
@@ -133,14 +160,21 @@ class TreeReader {
     this.#list('archive', 1);
     const names = new Map<string, string>();
     for (const path of this.#occupied)
-      if (path.startsWith('archive/'))
-        names.set(path.slice(path.lastIndexOf('/') + 1).replace(YAML_NAME, ''), path);
+      if (path.startsWith('archive/') && isTaskName(path)) names.set(stemOf(path), path);
     return names;
   }
 
-  /** Only where a parent does not say itself what follows it: as in trees that another coordinator has kept. */
-  #archivedFollowUps(archived: ReadonlyMap<string, string>): Map<string, string> {
+  /**
+   * What follows whom among those that are not in the plan: doubles, and tasks in the archive. The latter are read only where a parent
+   * does not say itself what follows it, as in trees that another coordinator has kept.
+   */
+  #followUpsElsewhere(
+    archived: ReadonlyMap<string, string>,
+    doubles: Iterable<TaskFile>,
+  ): Map<string, string> {
     const found = new Map<string, string>();
+    for (const { task } of doubles)
+      if (task.previous_task !== undefined) found.set(task.previous_task, task.id);
     const isOpen = this.#files.some(
       ({ shelf, task }) =>
         shelf === 'done' && task.result?.next_agent !== undefined && task.follow_up === undefined,
@@ -155,26 +189,39 @@ class TreeReader {
     return found;
   }
 
-  /** One id on two shelves with the same contents: a move that was cut short between its two names, or a copy. */
-  #takeTwins(): (readonly [string, string])[] {
+  /**
+   * One file under two names, as a move that was cut short leaves it: the older name goes. A copy that somebody has made is another
+   * file, and stays; so does whatever lies in the fridge, where we never put anything.
+   */
+  #takeTwins(archived: ReadonlyMap<string, string>): (readonly [string, string])[] {
     const twins: (readonly [string, string])[] = [];
-    const rank = ({ shelf }: TaskFile) => ['fridge', 'inbox', 'assigned', 'done'].indexOf(shelf);
-    for (const group of Map.groupBy(this.#files, ({ task }) => task.id).values()) {
-      if (group.length !== 2) continue;
-      const [older, newer] = group.sort((a, b) => rank(a) - rank(b));
-      if (older === undefined || newer === undefined || older.shelf === newer.shelf) continue;
-      const isOne =
-        this.#inodes.get(older.path) === this.#inodes.get(newer.path) ||
-        digest(this.#texts.get(older.path)) === digest(this.#texts.get(newer.path));
-      if (isOne) twins.push([older.path, newer.path]);
+    const rank = ({ shelf }: TaskFile) => ['inbox', 'assigned', 'done'].indexOf(shelf);
+    for (const [id, group] of Map.groupBy(this.#files, ({ task }) => task.id)) {
+      const moved = group.filter(({ shelf }) => shelf !== 'fridge').sort((a, b) => rank(a) - rank(b));
+      const last = moved.at(-1);
+      const newer = archived.get(id) ?? last?.path;
+      if (newer === undefined || (newer === last?.path && moved.length < 2)) continue;
+      const inode = this.#inodes.get(newer) ?? this.#inodeOf(newer);
+      for (const older of moved)
+        if (
+          older.path !== newer &&
+          this.#inodes.get(older.path) === inode &&
+          (newer !== last?.path || older.shelf !== last.shelf)
+        )
+          twins.push([older.path, newer]);
     }
     const dropped = new Set(twins.map(([older]) => older));
     this.#files = this.#files.filter(({ path }) => !dropped.has(path));
     return twins;
   }
 
+  #inodeOf(path: string): string | undefined {
+    const read = readBounded(join(this.#root, path), { links: false });
+    return read.ok ? read.inode : undefined;
+  }
+
   /** Nobody can say which of them is meant. */
-  #setDoublesAside(archived: ReadonlyMap<string, string>): void {
+  #setDoublesAside(archived: ReadonlyMap<string, string>): Set<TaskFile> {
     const double = new Set<TaskFile>();
     for (const [id, group] of Map.groupBy(this.#files, ({ task }) => task.id)) {
       const places = [...group.map(({ path }) => path), ...[archived.get(id) ?? []].flat()];
@@ -191,15 +238,10 @@ class TreeReader {
       }
     }
     this.#files = this.#files.filter((file) => !double.has(file));
+    return double;
   }
 
   #complain(file: string, reason: string): void {
     this.#problems.push({ file, line: 1, field: 'file', reason });
   }
-}
-
-function digest(text: string | undefined): string {
-  return createHash('sha256')
-    .update(text ?? '')
-    .digest('hex');
 }

@@ -1,5 +1,6 @@
 import {
   placeOf,
+  stemOf,
   type TaskError,
   type TaskFile,
   type TaskStatus,
@@ -40,7 +41,13 @@ export interface FollowUp {
 export type Action = { readonly id: string; readonly why: string } & (
   | { readonly kind: 'move'; readonly from: string; readonly to: string }
   | { readonly kind: 'update'; readonly path: string; readonly changes: TaskChanges }
-  | { readonly kind: 'create'; readonly path: string; readonly follow_up: FollowUp }
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      /** Where the task lies that it follows. */
+      readonly parent: string;
+      readonly follow_up: FollowUp;
+    }
   /** Of two names of one file, the older one goes. */
   | { readonly kind: 'drop'; readonly path: string; readonly twin: string }
 );
@@ -49,15 +56,15 @@ export type Action = { readonly id: string; readonly why: string } & (
 export class TreeDraft {
   readonly agents: ReadonlySet<string>;
   readonly archived: Map<string, string>;
-  readonly archived_follow_ups: WorkTree['archived_follow_ups'];
+  readonly known_follow_ups: WorkTree['known_follow_ups'];
   readonly actions: Action[] = [];
   readonly #files: Map<string, TaskFile>;
   readonly #occupied: Set<string>;
   readonly #byId = new Map<string, TaskFile>();
 
-  constructor({ agents, archived, archived_follow_ups, occupied, files }: WorkTree) {
+  constructor({ agents, archived, known_follow_ups, occupied, files }: WorkTree) {
     this.agents = new Set(agents);
-    this.archived_follow_ups = archived_follow_ups;
+    this.known_follow_ups = known_follow_ups;
     this.archived = new Map(archived);
     this.#occupied = new Set(occupied);
     this.#files = new Map(files.map((file) => [file.path, file]));
@@ -103,17 +110,16 @@ export class TreeDraft {
     return file;
   }
 
-  create(path: string, follow_up: FollowUp, why: string): TaskFile {
-    this.actions.push({ kind: 'create', id: follow_up.id, path, follow_up, why });
+  create(path: string, parent: string, follow_up: FollowUp, why: string): TaskFile {
+    this.actions.push({ kind: 'create', id: follow_up.id, path, parent, follow_up, why });
     this.#occupied.add(path);
     const { notes: _notes, previous_agent: _previous, ...task } = follow_up;
     return this.#put({ path, shelf: 'inbox', task: { ...task, status: 'new', dependencies: [] } });
   }
 
   drop(path: string, twin: string, why: string): void {
-    const id = this.#files.get(path)?.task.id ?? '';
-    this.actions.push({ kind: 'drop', id, path, twin, why });
-    this.#files.delete(path);
+    this.actions.push({ kind: 'drop', id: stemOf(path), path, twin, why });
+    this.#occupied.delete(path);
   }
 
   #put(file: TaskFile): TaskFile {

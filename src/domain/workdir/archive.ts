@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Action, TreeDraft } from './actions.ts';
 import type { WorkdirSettings } from './settings.ts';
-import { compare, doneAt_ms, fileName } from './task-file.ts';
+import { compare, doneAt_ms } from './task-file.ts';
 
 /**
  * What has been done for long enough goes to its month. First it is said in the file, then reported, then it is moved: wherever this
@@ -17,7 +17,8 @@ export function archiveOld(draft: TreeDraft, now_ms: number, { archive_ms }: Wor
     .flatMap((file): Action[] => {
       const { task, path } = file;
       const done_ms = doneAt_ms(task) ?? now_ms;
-      const to = `archive/${isoTime(done_ms).slice(0, 7)}/${fileName(path)}`;
+      // By its id, for that is all that anybody knows of what is in the archive.
+      const to = `archive/${isoTime(done_ms).slice(0, 7)}/${task.id}.yaml`;
       if (draft.isOccupied(to)) return [];
       const why = `it has been done since ${isoTime(done_ms).slice(0, 10)}`;
       if (task.status !== 'archived' || task.archived_at_ms === undefined)

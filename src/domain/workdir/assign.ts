@@ -1,4 +1,5 @@
 import type { TreeDraft } from './actions.ts';
+import { circlesAmong } from './circles.ts';
 import { ArtefactMap } from './conflicts.ts';
 import type { Finding } from './findings.ts';
 import type { WorkdirSettings } from './settings.ts';
@@ -8,7 +9,9 @@ import { byUrgency, fileName, type TaskFile } from './task-file.ts';
 export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSettings): Finding[] {
   const waiting: Finding[] = [];
   const busy = settings.serialise_conflicts ? takenArtefacts(draft) : undefined;
-  for (const file of draft.on('inbox').sort(byUrgency)) {
+  const inbox = draft.on('inbox').sort(byUrgency);
+  const circles = circlesAmong(inbox);
+  for (const file of inbox) {
     const { task, path } = file;
     if (task.status === 'error') continue;
     if (!draft.agents.has(task.agent)) {
@@ -19,15 +22,16 @@ export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSet
     const to = `assigned/${task.agent}/${fileName(path)}`;
     const obstacle = draft.isOccupied(to)
       ? `waits for somebody to look at ${to}, which is there already`
-      : (waitsFor(draft, file) ?? (busy && meets(busy, file)));
+      : (waitsFor(draft, file, circles) ?? (busy && meets(busy, file)));
     if (obstacle !== undefined) {
       waiting.push({ kind: 'waiting', id: task.id, agent: task.agent, text: obstacle });
       continue;
     }
     const why = `it is for ${task.agent}`;
-    const moved = draft.move(file, to, why);
-    const assigned = draft.update(moved, { status: 'assigned', assigned_at_ms: now_ms }, why);
-    busy?.add(assigned);
+    // What can't be written into stays where it is.
+    const assigned = draft.update(file, { status: 'assigned', assigned_at_ms: now_ms }, why);
+    const moved = draft.move(assigned, to, why);
+    busy?.add(moved);
   }
   return waiting;
 }
@@ -44,7 +48,11 @@ function meets(busy: ArtefactMap, file: TaskFile): string | undefined {
 }
 
 /** A dependency that nobody knows is not met: it may still be written, or its name is wrong. */
-function waitsFor(draft: TreeDraft, { task }: TaskFile): string | undefined {
+function waitsFor(
+  draft: TreeDraft,
+  { task }: TaskFile,
+  circles: ReadonlyMap<string, string>,
+): string | undefined {
   const open = task.dependencies.filter((id) => !isDone(draft, id));
   if (open.length === 0) return undefined;
   const named = open.map((id) => {
@@ -52,26 +60,10 @@ function waitsFor(draft: TreeDraft, { task }: TaskFile): string | undefined {
     if (found === undefined) return `${id}, which is not there`;
     return found.shelf === 'fridge' ? `${id}, which is in the fridge` : `${id} (${found.task.status})`;
   });
-  const circle = circleFrom(draft, task.id);
-  return circle === undefined ? `waits for ${named.join(', ')}` : `waits for itself: ${circle.join(' → ')}`;
+  const circle = circles.get(task.id);
+  return circle === undefined ? `waits for ${named.join(', ')}` : `waits for itself: ${circle}`;
 }
 
 function isDone(draft: TreeDraft, id: string): boolean {
   return draft.archived.has(id) || draft.find(id)?.shelf === 'done';
-}
-
-/** The way back to a task along its open dependencies. */
-function circleFrom(draft: TreeDraft, start: string): string[] | undefined {
-  const seen = new Set<string>();
-  const visit = (id: string, way: readonly string[]): string[] | undefined => {
-    for (const next of draft.find(id)?.task.dependencies ?? []) {
-      if (next === start) return [...way, next];
-      if (seen.has(next) || isDone(draft, next)) continue;
-      seen.add(next);
-      const found = visit(next, [...way, next]);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return visit(start, [start]);
 }

@@ -85,7 +85,7 @@ export function lastSigns(files: readonly TaskFile[]): Map<string, number> {
   const signs = new Map<string, number>();
   for (const { folder, task } of files) {
     const { started_at_ms = 0, completed_at_ms = 0, error } = task;
-    const agent = folder ?? task.agent;
+    const { agent } = task;
     const sign_ms = Math.max(started_at_ms, completed_at_ms, folder === undefined ? 0 : (error?.at_ms ?? 0));
     if (sign_ms > 0) signs.set(agent, Math.max(sign_ms, signs.get(agent) ?? 0));
   }

@@ -16,7 +16,7 @@ export function chainDone(draft: TreeDraft, now_ms: number): void {
     else {
       const made = followUp(draft, parent.task, now_ms);
       // First the task, then the word that it was made: killed in between, the next pass finds it by its parent.
-      draft.create(inboxPath(made.id), made, `${id} is done, ${made.agent} is next`);
+      draft.create(inboxPath(made.id), parent.path, made, `${id} is done, ${made.agent} is next`);
       draft.update(parent, { follow_up: made.id }, `${made.id} follows it`);
     }
   }
@@ -30,7 +30,7 @@ function isOpen({ result, follow_up }: WorkTask): boolean {
 
 /** What was made of whom, by us or by a coordinator before us; the first one counts. */
 function followUps(draft: TreeDraft): Map<string, string> {
-  const found = new Map(draft.archived_follow_ups);
+  const found = new Map(draft.known_follow_ups);
   const files = [...draft.files()].sort((a, b) => compare(a.task.id, b.task.id));
   for (const { task } of files)
     if (task.previous_task !== undefined && !found.has(task.previous_task))

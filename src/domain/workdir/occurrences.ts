@@ -18,7 +18,12 @@ export interface Occurrence {
   readonly follow_up?: string | undefined;
 }
 
-const TOLD: ReadonlySet<Finding['kind']> = new Set(['conflict', 'stalled', 'silent', 'error']);
+const TOLD: ReadonlySet<Occurrence['type']> = new Set(['conflict', 'stalled', 'silent', 'error']);
+
+/** It was found to be so, and is told of as long as it is. */
+export function isFound({ type }: Occurrence): boolean {
+  return TOLD.has(type);
+}
 
 /** All there are in a tree, in the order of time. */
 export function occurrencesIn(files: readonly TaskFile[], findings: readonly Finding[]): Occurrence[] {
@@ -31,9 +36,8 @@ export function occurrencesIn(files: readonly TaskFile[], findings: readonly Fin
   );
 }
 
-function occurrencesOf({ task, shelf, folder }: TaskFile): Occurrence[] {
-  const { id, assigned_at_ms, started_at_ms, completed_at_ms, archived_at_ms } = task;
-  const agent = folder ?? task.agent;
+function occurrencesOf({ task, shelf }: TaskFile): Occurrence[] {
+  const { id, agent, assigned_at_ms, started_at_ms, completed_at_ms, archived_at_ms } = task;
   const common = { task: id, agent };
   const found: Occurrence[] = [];
   if (assigned_at_ms !== undefined && shelf !== 'inbox')

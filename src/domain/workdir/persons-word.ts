@@ -1,5 +1,5 @@
 import type { TaskChanges, TreeDraft } from './actions.ts';
-import type { TaskFile } from './task-file.ts';
+import { type TaskFile, wholeSecond } from './task-file.ts';
 
 /**
  * Where a file lies is somebody's word: in an agent's folder it is that agent's, in `done/` it is done. What stands in it follows.
@@ -36,7 +36,7 @@ function heedDone(draft: TreeDraft, file: TaskFile, now_ms: number): void {
     file,
     {
       ...(isDone ? {} : { status: 'done' as const }),
-      ...(isDated ? {} : { completed_at_ms: task.result?.completed_at_ms ?? now_ms }),
+      ...(isDated ? {} : { completed_at_ms: wholeSecond(task.result?.completed_at_ms ?? now_ms) }),
     },
     isDone ? 'it lies in done/ without a time' : `it lies in done/ and was ${task.status}`,
   );

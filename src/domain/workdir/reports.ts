@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import { markdownText } from '../../kernel/markdown.ts';
 import { type Finding, lastSigns } from './findings.ts';
-import { type HandOver, handOversIn, type Occurrence, occurrencesIn } from './occurrences.ts';
+import { type HandOver, handOversIn, isFound, type Occurrence, occurrencesIn } from './occurrences.ts';
 import { compare, type TaskFile, type TreeProblem } from './task-file.ts';
 
 const TEXT_CHARS_MAX = 300;
@@ -26,11 +26,28 @@ function eventLine({ at_ms, type, task, agent, follow_up, text }: Occurrence): s
   return JSON.stringify({ at: isoTime(at_ms), type, task, agent, follow_up, text });
 }
 
-/** Those that the JSON log does not know yet. What is older than its first line was cut off by somebody, and stays away. */
+/** Somebody is given a task, begins or ends it once at a time: who it belongs to by now makes no second one of it. */
+const ONCE =
+  /^(?:\*\*[^*]+\*\* - (?:Assigned|Started|Completed) \S+|\{"at":"[^"]+","type":"(?:assigned|started|completed)","task":"[^"]+")/;
+
+function sameness(line: string): string {
+  return ONCE.exec(line)?.[0] ?? line;
+}
+
+function known(text: string | undefined): Set<string> {
+  return new Set((text ?? '').split(/\r?\n/).map(sameness));
+}
+
+/**
+ * Those that the JSON log does not know yet. What is older than its first line was cut off by somebody, and stays away; what is
+ * still wrong is told all the same, however long it has been.
+ */
 export function freshIn(occurrences: readonly Occurrence[], events: string | undefined): Occurrence[] {
-  const lines = new Set((events ?? '').split('\n'));
+  const lines = known(events);
   const [first = ''] = /"at":"([^"]+)"/.exec(events ?? '')?.slice(1) ?? [];
-  return occurrences.filter((each) => isoTime(each.at_ms) >= first && !lines.has(eventLine(each)));
+  return occurrences.filter(
+    (each) => (isFound(each) || isoTime(each.at_ms) >= first) && !lines.has(sameness(eventLine(each))),
+  );
 }
 
 export function withEvents(text: string | undefined, fresh: readonly Occurrence[]): string | undefined {
@@ -39,16 +56,18 @@ export function withEvents(text: string | undefined, fresh: readonly Occurrence[
 }
 
 export function withLog(text: string | undefined, occurrences: readonly Occurrence[]): string | undefined {
-  const lines = new Set((text ?? '').split(/\r?\n/));
+  const lines = known(text);
   const [first = ''] = /^\*\*([^*]+ UTC)\*\*/m.exec(text ?? '')?.slice(1) ?? [];
-  const missing = occurrences.filter((each) => stampOf(each.at_ms) >= first && !lines.has(logLine(each)));
+  const missing = occurrences.filter(
+    (each) => (isFound(each) || stampOf(each.at_ms) >= first) && !lines.has(sameness(logLine(each))),
+  );
   if (missing.length === 0) return text;
   const head = text === undefined || text.trim() === '' ? '# Workflow Log\n' : ended(text);
   return `${head}${missing.map((each) => `\n${logLine(each)}\n`).join('')}`;
 }
 
 export function withHandOvers(text: string | undefined, files: readonly TaskFile[]): string | undefined {
-  const named = new Set((text ?? '').split(/[^\w.:-]+/));
+  const named = new Set((text ?? '').split(/[^\w.:+@-]+/));
   const missing = handOversIn(files).filter(({ to }) => !named.has(to.task.id));
   if (missing.length === 0) return text;
   const head = text === undefined || text.trim() === '' ? '# Hand-offs\n' : ended(text);
@@ -107,9 +126,7 @@ function agentLines(agent: string, files: readonly TaskFile[], sign_ms: number |
     .sort((a, b) => compare(a.task.id, b.task.id));
   const having = (status: string) => own.filter(({ task }) => task.status === status);
   const [working, failed] = [having('in_progress'), having('error')];
-  const done = files.filter(
-    ({ shelf, folder, task }) => shelf === 'done' && (folder ?? task.agent) === agent,
-  );
+  const done = files.filter(({ shelf, task }) => shelf === 'done' && task.agent === agent);
   const word =
     working.length > 0 ? 'Working' : failed.length > 0 ? 'In error' : own.length > 0 ? 'Has work' : 'Idle';
   const lines = [

@@ -70,13 +70,18 @@ export interface WorkTree {
   readonly files: readonly TaskFile[];
   /** What was archived, by id; nobody reads into it. */
   readonly archived: ReadonlyMap<string, string>;
-  /** Tasks in the archive by the task they follow, as far as somebody has to know: read only where a parent names none itself. */
-  readonly archived_follow_ups: ReadonlyMap<string, string>;
+  /** Tasks that are not among the files, by the task they follow: in the archive, as far as somebody has to know, or doubles. */
+  readonly known_follow_ups: ReadonlyMap<string, string>;
   /** Every file there is by its path, also those that nobody can read: none is ever written over. */
   readonly occupied: ReadonlySet<string>;
   /** Two names of one file, as a move that was cut short leaves them: the first is the older one. */
   readonly twins: readonly (readonly [older: string, newer: string])[];
   readonly problems: readonly TreeProblem[];
+}
+
+/** As the files have it, or the next pass would read another moment than this one meant. */
+export function wholeSecond(at_ms: number): number {
+  return Math.floor(at_ms / 1000) * 1000;
 }
 
 /** By code points, so that every machine has the same order. */
@@ -125,4 +130,15 @@ export function placeOf(path: string): { shelf: Shelf; folder?: string } | undef
 /** `assigned/a/x.yaml` → `x.yaml` */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
+}
+
+const YAML_ENDING = /\.ya?ml$/;
+
+export function isTaskName(name: string): boolean {
+  return YAML_ENDING.test(name);
+}
+
+/** `assigned/a/x.yaml` → `x`: the id of what is in it. */
+export function stemOf(path: string): string {
+  return fileName(path).replace(YAML_ENDING, '');
 }
