@@ -182,4 +182,18 @@ export const requirements: Readonly<Record<string, string>> = {
     'controller / worker: one bidder per role, ephemeral workers with limits of CPU, memory and time, always cleaned up',
   'PHASE-8': 'claims that are open for long are listed with what they wait for',
   'PHASE-9': 'who is granted a parallel part learns of its co-workers and the files they hold or declared',
+  'DIR-1':
+    'a task of the inbox is validated, goes to its agent’s folder and is assigned and dated; an unknown agent is an error in it, an invalid file stays and is told of',
+  'DIR-2':
+    'a result that names the next agent is followed by one task with title, artefacts and context, however often a pass runs',
+  'DIR-3': 'tasks in progress on the same artefact are warned about and, where asked for, kept apart',
+  'DIR-4':
+    'what is stuck or silent is flagged, errors reach people, each occurrence once, known from the files alone',
+  'DIR-5':
+    'status, hand-offs, assignments, errors and warnings stand in their files; what has been done for long is archived',
+  'DIR-6':
+    'a pass can be repeated and cut short anywhere; it keeps nothing but the files, and a person’s move or edit wins',
+  'DIR-7':
+    'where a file lies is a person’s word: in an agent’s folder it is that agent’s, in done it is done, an error that was reset is tried again',
+  'DIR-8': 'a pass writes nothing outside the work root and never touches an artefact or a result',
 };
