@@ -149,8 +149,9 @@ function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Spl
   const isEmpty = from === to;
   // Who quotes everything goes on doing so.
   const [quote] = /^["']/.exec(text.slice(from, to)) ?? [''];
-  const isPlain = typeof value === 'string' && !/["'\\\p{Cc}]/u.test(value);
-  const quoted = isPlain && quote !== '' ? `${quote}${value}${quote}` : written(value);
+  const keepsQuote =
+    quote !== '' && typeof value === 'string' && !value.includes(quote) && !/[\\\p{Cc}]/u.test(value);
+  const quoted = keepsQuote ? `${quote}${value}${quote}` : written(value);
   return { from, to, text: `${isEmpty ? ' ' : ''}${quoted}` };
 }
 
