@@ -11,8 +11,8 @@ export const coordinating: readonly Plant[] = [
   {
     name: 'work directory: a follow-up is called after the minute of the pass',
     file: domain('follow-up'),
-    from: 'isoTime(doneAt_ms(parent) ?? 0)',
-    to: 'isoTime(draft.files().length * 61_000)',
+    from: 'id: freeId(draft, stem(parent, agent, title)),',
+    to: 'id: freeId(draft, stem({ ...parent, completed_at_ms: now_ms }, agent, title)),',
     tests: [chain],
   },
   {

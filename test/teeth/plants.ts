@@ -6,6 +6,7 @@ import { tabling } from './plants-dynamodb.ts';
 import { enforcing } from './plants-enforcing.ts';
 import { filing } from './plants-files.ts';
 import { trusting } from './plants-trust.ts';
+import { coordinating } from './plants-workdir.ts';
 
 // Bugs to plant. `from` must stand in the file exactly once, so that a plant cannot rot away unseen.
 export interface Plant {
@@ -440,4 +441,5 @@ export const plants: readonly Plant[] = [
   ...boarding,
   ...filing,
   ...tabling,
+  ...coordinating,
 ];
