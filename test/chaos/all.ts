@@ -12,6 +12,7 @@ import { killWriters } from './kills.ts';
 import { restartPostgres } from './postgres-restart.ts';
 import { race } from './race.ts';
 import { attackSeat, storm } from './seat.ts';
+import { killCoordinators } from './workdir.ts';
 
 const BOARD_CLAIMS = 50;
 const BOARD_KILLS = 100;
@@ -35,6 +36,8 @@ const SEAT_KILLS = 100;
 const SEAT_STOPS = 20;
 const SEATED = 8;
 const STORM_SECONDS = 20;
+/** `node test/chaos/workdir.ts` does five hundred. */
+const COORDINATOR_KILLS = 60;
 
 let violations = 0;
 
@@ -73,6 +76,7 @@ const GAMES: readonly (() => Promise<Result>)[] = [
   async () => raceForAreas(await database(), AREA_RACERS, AREA_SECONDS),
   () => raceForClaims(places, CLAIM_RACERS, CLAIMS),
   () => killOrchestrators(join(folder.path, 'board'), BOARD_CLAIMS, BOARD_KILLS),
+  () => killCoordinators(COORDINATOR_KILLS),
   () => attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED),
   () => killWriters(file('kills'), KILLS, WRITERS),
   async () => killWriters(await database(), KILLS_ON_POSTGRES, WRITERS),

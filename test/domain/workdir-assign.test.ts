@@ -99,6 +99,11 @@ test('a dependency that is not met, not there or in the fridge keeps its task in
   assert.deepEqual(waits('cold'), ['waiting x: waits for cold, which is in the fridge']);
 });
 
+test('what is waited for is told as it is after the pass', () => {
+  const pass = planned([given('inbox/a.yaml', { dependencies: ['b'] }), given('inbox/b.yaml')]);
+  assert.deepEqual(found(pass), ['waiting a: waits for b (assigned)']);
+});
+
 test('a dependency that is done in the same pass is met in it', () => {
   const x = given('inbox/x.yaml', { dependencies: ['y'] });
   const pass = planned([x, given('done/y.yaml', { status: 'in_progress' })]);

@@ -37,8 +37,8 @@ export class Ground implements Disposable {
   settings: WorkdirSettings = DEFAULT_WORKDIR;
   now_ms = NOW_MS;
 
-  constructor(files: Readonly<Record<string, string>> = {}, root = 'work') {
-    this.top = realpathSync(mkdtempSync(join(PLACE, 'cox-workdir-')));
+  constructor(files: Readonly<Record<string, string>> = {}, root = 'work', place = PLACE) {
+    this.top = realpathSync(mkdtempSync(join(place, 'cox-workdir-')));
     this.root = join(this.top, root);
     for (const shelf of SHELVES) mkdirSync(join(this.root, shelf), { recursive: true });
     for (const [path, text] of Object.entries(files)) this.write(path, text);

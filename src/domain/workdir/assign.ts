@@ -3,11 +3,11 @@ import { circlesAmong } from './circles.ts';
 import { ArtefactMap } from './conflicts.ts';
 import type { Finding } from './findings.ts';
 import type { WorkdirSettings } from './settings.ts';
-import { byUrgency, fileName, type TaskFile } from './task-file.ts';
+import { byUrgency, compare, fileName, type TaskFile } from './task-file.ts';
 
 /** What is new goes to its agent's folder, as soon as nothing keeps it. Answers what waits, and for what. [DIR-1] */
 export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSettings): Finding[] {
-  const waiting: Finding[] = [];
+  const waiting: TaskFile[] = [];
   const busy = settings.serialise_conflicts ? takenArtefacts(draft) : undefined;
   const inbox = draft.on('inbox').sort(byUrgency);
   const circles = circlesAmong(inbox);
@@ -17,23 +17,34 @@ export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSet
     if (!draft.agents.has(task.agent)) {
       const message = `Agent '${task.agent}' not found`;
       draft.update(file, { status: 'error', error: { message, at_ms: now_ms } }, message);
-      continue;
+    } else if (obstacleTo(draft, file, circles, busy) !== undefined) waiting.push(file);
+    else {
+      const why = `it is for ${task.agent}`;
+      // What can't be written into stays where it is.
+      const assigned = draft.update(file, { status: 'assigned', assigned_at_ms: now_ms }, why);
+      const moved = draft.move(assigned, placeFor(task.agent, path), why);
+      busy?.add(moved);
     }
-    const to = `assigned/${task.agent}/${fileName(path)}`;
-    const obstacle = draft.isOccupied(to)
-      ? `waits for somebody to look at ${to}, which is there already`
-      : (waitsFor(draft, file, circles) ?? (busy && meets(busy, file)));
-    if (obstacle !== undefined) {
-      waiting.push({ kind: 'waiting', id: task.id, agent: task.agent, text: obstacle });
-      continue;
-    }
-    const why = `it is for ${task.agent}`;
-    // What can't be written into stays where it is.
-    const assigned = draft.update(file, { status: 'assigned', assigned_at_ms: now_ms }, why);
-    const moved = draft.move(assigned, to, why);
-    busy?.add(moved);
   }
-  return waiting;
+  // What they wait for may have been assigned after them: it is told as the next pass will find it.
+  return waiting.flatMap((file): Finding[] => {
+    const text = obstacleTo(draft, file, circles, busy);
+    const { id, agent } = file.task;
+    return text === undefined ? [] : [{ kind: 'waiting', id, agent, text }];
+  });
+}
+
+const placeFor = (agent: string, path: string) => `assigned/${agent}/${fileName(path)}`;
+
+function obstacleTo(
+  draft: TreeDraft,
+  file: TaskFile,
+  circles: ReadonlyMap<string, string>,
+  busy: ArtefactMap | undefined,
+): string | undefined {
+  const to = placeFor(file.task.agent, file.path);
+  if (draft.isOccupied(to)) return `waits for somebody to look at ${to}, which is there already`;
+  return waitsFor(draft, file, circles) ?? (busy && meets(busy, file));
 }
 
 function takenArtefacts(draft: TreeDraft): ArtefactMap {
@@ -43,8 +54,9 @@ function takenArtefacts(draft: TreeDraft): ArtefactMap {
 }
 
 function meets(busy: ArtefactMap, file: TaskFile): string | undefined {
-  const [first] = busy.meeting(file);
-  return first && `waits for ${first.other.id}, which is to change ${first.other.written}`;
+  const others = busy.meeting(file).map(({ other }) => other);
+  const [first] = others.sort((a, b) => compare(a.id, b.id) || compare(a.written, b.written));
+  return first && `waits for ${first.id}, which is to change ${first.written}`;
 }
 
 /** A dependency that nobody knows is not met: it may still be written, or its name is wrong. */
