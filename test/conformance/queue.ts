@@ -130,7 +130,8 @@ export function queueCases(scene: Scene): void {
         const mine: { task_id: string; order: number }[] = [];
         for (;;) {
           const task = await get(scene.agent(`q6-${n}`));
-          if (task.success !== true) return mine;
+          if (task.reason === 'no_tasks_available') return mine;
+          assert.equal(task.success, true, JSON.stringify(task));
           mine.push({ task_id: task.task_id as string, order: ids.indexOf(task.task_id as string) });
         }
       }),

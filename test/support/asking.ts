@@ -3,7 +3,7 @@ import type { Connection } from '../../src/coordinator.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { operationsByName } from '../../src/operations/index.ts';
 
-const TRIES_MAX = 3;
+const TRIES_MAX = 5;
 
 export type Call = (operation: string, input?: JsonObject) => Promise<JsonObject>;
 
