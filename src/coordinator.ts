@@ -51,6 +51,7 @@ export interface CoordinatorContext {
   readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
   readonly commits?: CommitReader | undefined;
   readonly fleet?: Fleet | undefined;
+  readonly work_dir?: string | undefined;
   /** Instead of listening to the store: the simulation decides itself who wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
@@ -318,6 +319,7 @@ export class Connection {
       ids,
       grants: this.#grants,
       root: workspace.root,
+      work_dir: this.#context.work_dir,
       announce: () => this.#context.announce?.(),
       rules: stepRules(this.#context.rules, this.actor, this.#showing.door),
       path: (input, field) => {

@@ -98,6 +98,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     network: async () => (await import('./policy/network/settings.ts')).networkSettings(env),
     commits: new CommitReader(workspace, env),
     fleet,
+    work_dir: env.COX_WORK_DIR || undefined,
   };
   // Whoever lives long seals the log for all; a short command would not get to it.
   const sealing = options.sits === true ? seal(store, project, clock) : undefined;

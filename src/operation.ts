@@ -75,6 +75,8 @@ export interface Step {
   readonly grants: Grants;
   /** The top of the workspace. */
   readonly root: string;
+  /** `COX_WORK_DIR`: the folder with the task files, from the top; else a usual one. */
+  readonly work_dir: string | undefined;
   /** Something was committed that people are to hear of: whoever tells them is stirred, and nobody waits for it. */
   announce(): void;
   readonly rules: StepRules;

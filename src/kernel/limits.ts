@@ -145,6 +145,11 @@ export const limits = {
   /** Task files of a work directory, those in its archive not counted. */
   workdir_files_max: 50_000,
   workdir_depth_max: 6,
+  task_file_title_chars_max: 300,
+  /** Artefacts, notes and the like of one task. */
+  task_file_items_max: 100,
+  task_file_item_chars_max: 2000,
+  task_files_listed_max: 500,
   feature_folder_depth_max: 8,
   modules_per_feature_max: 500,
   modules_max: 10_000,

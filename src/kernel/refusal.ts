@@ -70,6 +70,13 @@ const catalogue = {
     'error',
     'Name the folder, or make one: `mkdir -p work/inbox work/assigned/NAME` for each agent.',
   ],
+  unknown_task_file: [
+    'error',
+    'Check the id: it is the file’s name without .yaml; list_task_files shows all.',
+  ],
+  task_invalid: ['error', 'Correct the file as the errors say, then call again; nothing was changed.'],
+  task_changed: ['error', 'Look at it again (show_task_file), then decide about what is there.'],
+  not_assignee: ['error', 'Leave it to the agent it is for; list_task_files shows what is yours.'],
   coordinator_invalid: ['error', 'Correct coordinator.yml as the errors say; nothing was changed.'],
   // ports
   no_ports_available: [

@@ -43,6 +43,16 @@ import { cleanupDeadAgents, discoverAgents, endSession, heartbeat, registerSessi
 import { listWork, showWork } from './show-work.ts';
 import { submitWork } from './submit-work.ts';
 import { submitWorkBatch } from './submit-work-batch.ts';
+import {
+  createTaskFile,
+  failTaskFile,
+  finishTaskFile,
+  freezeTaskFile,
+  listTaskFiles,
+  retryTaskFile,
+  showTaskFile,
+  startTaskFile,
+} from './task-files.ts';
 import { showTeam } from './team.ts';
 import {
   listVerificationPolicies,
@@ -94,6 +104,14 @@ export const declarations = {
   promoteDraft,
   discardDrafts,
   rebuildViews,
+  createTaskFile,
+  listTaskFiles,
+  showTaskFile,
+  startTaskFile,
+  finishTaskFile,
+  failTaskFile,
+  freezeTaskFile,
+  retryTaskFile,
   publishArtefact,
   getArtefact,
   listArtefacts,

@@ -136,7 +136,7 @@ async function assertNames(place: Scratch, first: string, second: string, claim_
     second.slice(0, 30),
     `…${second.slice(-6)}`,
     second.slice(-8).toUpperCase(),
-    claim_id.slice(0, 8),
+    claim_id.slice(-8),
   ];
   for (const name of names) {
     const { artefact } = await typedJson(place, 'unearth', name);

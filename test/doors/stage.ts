@@ -15,6 +15,7 @@ import { profileScenarios } from './profiles.ts';
 import { promotionScenarios } from './promotion.ts';
 import type { Scenario } from './scenario.ts';
 import { type Scratch, scratch } from './support.ts';
+import { taskFileScenarios } from './task-files.ts';
 import { verificationScenarios } from './verification.ts';
 
 /** One table of what agents do; every door, on every store, plays all of it and answers the same. */
@@ -27,6 +28,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   // Before the other two: a feature that was ever claimed is planned, too.
   ...fleetScenarios,
   ...promotionScenarios,
+  ...taskFileScenarios,
   ...networkScenarios,
   ...dangerousScenarios,
   ...claimScenarios,
@@ -51,6 +53,7 @@ function comparable(answer: JsonObject, names: Map<string, string>): Json {
     return name === 'entries' ? (value as JsonObject[]).map(withoutPlace) : value;
   })
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d{4}-/g, '<minute>-')
     .replaceAll(/cox-door-\w+/g, '<folder>')
     .replaceAll(/coxs_[\w-]+\.[\w-]+/g, '<secret>')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => rename('id', id))

@@ -1,8 +1,6 @@
-import { isoTime } from '../../kernel/clock.ts';
 import type { FollowUp, TreeDraft } from './actions.ts';
 import { compare, doneAt_ms, type WorkTask } from './task-file.ts';
-
-const SLUG_CHARS_MAX = 60;
+import { freeId, inboxPath, stemOf } from './task-name.ts';
 
 /** Who is done and names a next agent is followed by a task for that one: once, for it is called as its parent says. [DIR-2] */
 export function chainDone(draft: TreeDraft, now_ms: number): void {
@@ -21,8 +19,6 @@ export function chainDone(draft: TreeDraft, now_ms: number): void {
     }
   }
 }
-
-const inboxPath = (id: string) => `inbox/${id}.yaml`;
 
 function isOpen({ result, follow_up }: WorkTask): boolean {
   return result?.next_agent !== undefined && follow_up === undefined;
@@ -43,7 +39,12 @@ function followUp(draft: TreeDraft, parent: WorkTask, now_ms: number): FollowUp 
   const agent = result?.next_agent ?? '';
   const title = result?.next_task_title ?? `Follow-up to ${parent.id}`;
   return {
-    id: freeId(draft, stem(parent, agent, title)),
+    // From the parent alone: the minute in which a pass runs has no part in it.
+    id: freeId(
+      stemOf(doneAt_ms(parent) ?? 0, agent, title, 'follow-up'),
+      // Two parents may be done in one minute and ask for the same.
+      (id) => draft.isTaken(id) || draft.isOccupied(inboxPath(id)),
+    ),
     agent,
     title,
     artefacts: result?.next_artefacts ?? parent.artefacts,
@@ -55,26 +56,4 @@ function followUp(draft: TreeDraft, parent: WorkTask, now_ms: number): FollowUp 
     previous_agent: parent.agent,
     created_at_ms: now_ms,
   };
-}
-
-/** From the parent alone: the minute in which a pass runs has no part in it. */
-function stem(parent: WorkTask, agent: string, title: string): string {
-  const minute = isoTime(doneAt_ms(parent) ?? 0)
-    .slice(0, 16)
-    .replace(':', '');
-  const slug = title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, SLUG_CHARS_MAX)
-    .replace(/-+$/, '');
-  return `${minute}-${agent}-${slug === '' ? 'follow-up' : slug}`;
-}
-
-/** Two parents may be done in one minute and ask for the same. */
-function freeId(draft: TreeDraft, wanted: string): string {
-  let id = wanted;
-  for (let count = 2; draft.isTaken(id) || draft.isOccupied(inboxPath(id)); count += 1)
-    id = `${wanted}-${count}`;
-  return id;
 }

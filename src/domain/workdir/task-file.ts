@@ -20,6 +20,10 @@ export interface TaskResult {
 export interface TaskError {
   readonly message: string;
   readonly at_ms?: number | undefined;
+  /** Who ran into it. */
+  readonly agent?: string | undefined;
+  /** How often it was tried again since the first one. */
+  readonly retry_count?: number | undefined;
 }
 
 /** As much of a task as coordinating it takes. */
@@ -38,6 +42,8 @@ export interface WorkTask {
   readonly created_at_ms?: number | undefined;
   readonly assigned_at_ms?: number | undefined;
   readonly started_at_ms?: number | undefined;
+  /** Who began with it, where a verb said so. */
+  readonly started_by?: string | undefined;
   readonly completed_at_ms?: number | undefined;
   readonly archived_at_ms?: number | undefined;
   readonly result?: TaskResult | undefined;

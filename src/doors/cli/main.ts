@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from 'commander';
 import { systemClock } from '../../kernel/clock.ts';
+import { nearest } from '../../kernel/nearest.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { operations } from '../../operations/index.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
-import { nearest } from '../nearest.ts';
 import type { Result } from './common.ts';
 import { guardAsRun } from './guard-commands.ts';
 import { buildProgram } from './program.ts';

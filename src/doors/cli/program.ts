@@ -126,7 +126,8 @@ async function runOperation(
   terminal: Terminal,
   result: Result,
 ): Promise<void> {
-  const options = mergedOptions(command, fields);
+  const isFlag = ({ name }: Field) => operation.positional?.includes(name) !== true;
+  const options = mergedOptions(command, fields.filter(isFlag));
   const read = readFields(operation, fields, command.processedArgs, command.opts());
   const who = cliIdentity(options, terminal.env);
   const posing = read.ok ? await refusePersonsKey(operation, read.input, terminal.env) : undefined;

@@ -42,21 +42,23 @@ const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: n
 
 /** An agent's own data: its names mean nothing to us. */
 const PAYLOADS = new Set(['result', 'input_data', 'replayed', 'live']);
+/** A file's contents are shown as they stand in it, field by field. */
+const OPEN = 'contents';
 
-function renderFields(fields: JsonObject, view: View, indent: number): string[] {
+function renderFields(fields: JsonObject, view: View, indent: number, open = false): string[] {
   const present = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  const isBlock = (name: string, value: Json) => isRows(value) || isMap(name, value, open);
   const plainOnes = present.filter(([name, value]) => !isBlock(name, value));
   const wide = Math.max(0, ...plainOnes.map(([name]) => width(label(name))));
   return present.flatMap(([name, value]) =>
     isBlock(name, value)
-      ? renderBlock(name, value, view, indent)
+      ? renderBlock(name, value as JsonObject | JsonObject[], view, indent, open)
       : renderField(name, value, wide, view, indent),
   );
 }
 
-function isBlock(name: string, value: Json): value is JsonObject | JsonObject[] {
-  if (isRows(value)) return true;
-  return isRow(value) && !PAYLOADS.has(name) && Object.keys(value).length > 0;
+function isMap(name: string, value: Json, open: boolean): boolean {
+  return isRow(value) && (open || !PAYLOADS.has(name)) && Object.keys(value).length > 0;
 }
 
 function renderField(name: string, value: Json, wide: number, view: View, indent: number): string[] {
@@ -73,7 +75,13 @@ function renderField(name: string, value: Json, wide: number, view: View, indent
   return [(head + view.paint(first, style)).trimEnd(), ...rest.map((line) => space + line)];
 }
 
-function renderBlock(name: string, value: JsonObject | JsonObject[], view: View, indent: number): string[] {
+function renderBlock(
+  name: string,
+  value: JsonObject | JsonObject[],
+  view: View,
+  indent: number,
+  open: boolean,
+): string[] {
   const document = Object.hasOwn(DOCUMENTS, name) ? DOCUMENTS[name] : undefined;
   if (document !== undefined)
     return [value]
@@ -83,5 +91,5 @@ function renderBlock(name: string, value: JsonObject | JsonObject[], view: View,
   const title = oneLine([{ text: label(name), style: 'bold' }, count], view, indent);
   return Array.isArray(value)
     ? [title, ...renderTable(name, value, view, indent + 2)]
-    : [title, ...renderFields(value, view, indent + 2)];
+    : [title, ...renderFields(value, view, indent + 2, open || name === OPEN)];
 }

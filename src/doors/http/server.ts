@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Coxswain } from '../../index.ts';
+import { nearest } from '../../kernel/nearest.ts';
 import { refusalOf } from '../answer.ts';
 import { LogFeed } from '../feed.ts';
 import type { McpEndpoint } from '../mcp/http.ts';
-import { nearest } from '../nearest.ts';
 import {
   Authenticator,
   isDenial,

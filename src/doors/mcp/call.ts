@@ -2,11 +2,11 @@ import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcont
 import type { CallOptions } from '../../coordinator.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { nearest } from '../../kernel/nearest.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { verdictOf } from '../answer.ts';
 import { refuseDepth } from '../depth.ts';
-import { nearest } from '../nearest.ts';
 
 /** A client that hears nothing for a minute takes a call for dead; one that hears of its progress goes on waiting. */
 const PROGRESS_EVERY_MS = 10_000;

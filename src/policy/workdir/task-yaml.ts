@@ -15,7 +15,7 @@ export type ParsedTask =
 
 /** Part of a path and of a file's name: nothing that leads elsewhere. */
 export const AGENT_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
-const TASK_ID = /^[A-Za-z0-9][\w.:+@-]{0,199}$/;
+export const TASK_ID = /^[A-Za-z0-9][\w.:+@-]{0,199}$/;
 
 const text = (max: number) =>
   z
@@ -75,6 +75,7 @@ const schema = z.object({
   created_at: optional(moment),
   assigned_at: optional(moment),
   started_at: optional(moment),
+  started_by: text(200).optional().catch(undefined),
   completed_at: optional(moment),
   archived_at: optional(moment),
   follow_up: optional(id),
@@ -91,8 +92,17 @@ const schema = z.object({
   ),
   error: optional(
     z.union([
-      text(limits.task_description_chars_max).transform((message) => ({ message, timestamp: undefined })),
-      z.object({ message: optional(text(limits.task_description_chars_max)), timestamp: optional(moment) }),
+      text(limits.task_description_chars_max).transform((message) => ({
+        message,
+        timestamp: undefined,
+        retry_count: undefined,
+      })),
+      z.object({
+        message: optional(text(limits.task_description_chars_max)),
+        timestamp: optional(moment),
+        // Whatever else stands there keeps nobody from going on.
+        retry_count: z.int().min(0).optional().catch(undefined),
+      }),
     ]),
   ),
 });
@@ -137,11 +147,16 @@ function taskOf(read: TaskYaml, problems: readonly FileProblem[]): ParsedTask {
         created_at_ms: read.created_at,
         assigned_at_ms: read.assigned_at,
         started_at_ms: read.started_at,
+        started_by: read.started_by,
         completed_at_ms: read.completed_at,
         archived_at_ms: read.archived_at,
         follow_up: read.follow_up,
         result: result && resultOf(result),
-        error: error && { message: error.message ?? 'no message', at_ms: error.timestamp },
+        error: error && {
+          message: error.message ?? 'no message',
+          at_ms: error.timestamp,
+          ...present({ retry_count: error.retry_count }),
+        },
       }),
     },
   };

@@ -1,0 +1,147 @@
+import { conflictsOf } from '../../domain/workdir/conflicts.ts';
+import type { TaskFile } from '../../domain/workdir/task-file.ts';
+import { ownerOf, type VerbCall, type VerbPlan } from '../../domain/workdir/verbs.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import type { Step } from '../../operation.ts';
+import { errorCode } from '../../places/real-path.ts';
+import { Meanwhile, reasonOf, TaskFolder } from '../../workdir/task-folder.ts';
+import { inTurn } from '../../workdir/turn.ts';
+import { meantId, type WorkPlace, workPlace } from './place.ts';
+
+export type Decide = (call: VerbCall) => VerbPlan;
+
+/** One verb on one task: looked at in its turn, decided, done step by step. `action` is the word for it in the answer. */
+export async function act(step: Step, given: string, action: string, decide: Decide): Promise<JsonObject> {
+  const before = workPlace(step);
+  if ('success' in before) return before;
+  const task_id = meantId(before.tree, given);
+  if (typeof task_id !== 'string') return task_id;
+  const seen = fileOf(before, task_id);
+  if ('success' in seen) return seen;
+  try {
+    return await inTurn(before.root, seen.path, step.now_ms(), async () => {
+      // Whoever had its turn before may have changed everything.
+      const place = workPlace(step);
+      if ('success' in place) return place;
+      const file = fileOf(place, task_id);
+      if ('success' in file) return file;
+      return await actOn(step, place, file, action, decide);
+    });
+  } catch (error) {
+    return notDone(task_id, error);
+  }
+}
+
+async function actOn(
+  step: Step,
+  place: WorkPlace,
+  file: TaskFile,
+  action: string,
+  decide: Decide,
+): Promise<JsonObject> {
+  const refusal = notTheirs(step, file);
+  if (refusal !== undefined) return refusal;
+  const { id } = file.task;
+  const now_ms = Math.floor(step.now_ms() / 1000) * 1000;
+  const plan = decide({ file, by: step.caller.agent_id, now_ms });
+  if ('wrong' in plan)
+    return refuse('wrong_status', `${id}: ${plan.wrong}`, {
+      task_id: id,
+      status: file.task.status,
+      path: place.shown(file.path),
+    });
+  await carryOut(place, file, plan);
+  return answerFor(step, id, plan.steps.length === 0 ? `already_${action}` : action);
+}
+
+async function carryOut({ root, tree }: WorkPlace, file: TaskFile, { steps }: { steps: PlanSteps }) {
+  const folder = new TaskFolder(root, tree.texts);
+  try {
+    // A move that was cut short has left two names: with one of them changed nobody could tell which is meant.
+    const twin = tree.twins.find(([, newer]) => newer === file.path);
+    if (twin !== undefined) await folder.drop(...twin);
+    let { path } = file;
+    let moved = false;
+    for (const each of steps) {
+      if (each.kind === 'move') {
+        await folder.move(path, each.to);
+        path = each.to;
+        moved = true;
+      } else if (!moved) await folder.update(path, each.changes);
+      else await afterMove(folder, path, each.changes);
+    }
+  } finally {
+    await folder.sync();
+  }
+}
+
+type PlanSteps = Extract<VerbPlan, { steps: unknown }>['steps'];
+
+/** Where it lies says the same already: a pass that was quicker has written it into the file, or the next one will. */
+async function afterMove(folder: TaskFolder, ...[path, changes]: Parameters<TaskFolder['update']>) {
+  try {
+    await folder.update(path, changes);
+  } catch (error) {
+    if (!(error instanceof Meanwhile) && errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** As it is now, whatever others have done to it meanwhile. */
+function answerFor(step: Step, task_id: string, action: string): JsonObject {
+  const place = workPlace(step);
+  if ('success' in place) return place;
+  const file = fileOf(place, task_id);
+  if ('success' in file) return file;
+  const { task } = file;
+  const working = place.tree.files.filter(
+    (each) => each.shelf === 'assigned' && each.task.status === 'in_progress',
+  );
+  const conflicts =
+    action === 'started' ? conflictsOf(working).filter(({ tasks }) => tasks.includes(task_id)) : [];
+  return {
+    success: true,
+    action,
+    task_id,
+    agent: ownerOf(file),
+    status: task.status,
+    path: place.shown(file.path),
+    ...(task.error?.retry_count === undefined ? {} : { retry_count: task.error.retry_count }),
+    ...(conflicts.length === 0
+      ? {}
+      : { conflicts: conflicts.map(({ artefact, tasks }) => ({ artefact, tasks: [...tasks] })) }),
+  };
+}
+
+function fileOf({ tree, shown }: WorkPlace, task_id: string): TaskFile | Refusal {
+  const found = tree.files.find(({ task }) => task.id === task_id);
+  if (found !== undefined) return found;
+  const archived = tree.archived.get(task_id);
+  if (archived === undefined) return changed(task_id, 'it is not there any more');
+  return refuse('wrong_status', `${task_id}: It is archived.`, {
+    task_id,
+    status: 'archived',
+    path: shown(archived),
+  });
+}
+
+/** An agent goes by its own tasks: those for its name, or for its role. */
+function notTheirs({ authority, caller, agent_role }: Step, file: TaskFile): Refusal | undefined {
+  const agent = ownerOf(file);
+  if (authority !== 'agent' || agent === caller.agent_id || agent === agent_role) return undefined;
+  const role = agent_role === undefined ? '' : ` (${agent_role})`;
+  const message = `${file.task.id} is for ${agent}, and you are ${caller.agent_id}${role}.`;
+  return refuse('not_assignee', message, { task_id: file.task.id, agent });
+}
+
+function notDone(task_id: string, error: unknown): Refusal {
+  const code = errorCode(error);
+  if (code === 'ENOSPC') return refuse('disk_full', `${task_id} can’t be written: the disk is full.`);
+  if (code !== '' && code !== 'ENOENT')
+    return refuse('state_unavailable', `${task_id} can’t be written (${code}).`);
+  return changed(task_id, reasonOf(error));
+}
+
+function changed(task_id: string, reason: string): Refusal {
+  return refuse('task_changed', `${task_id} was left as it is: ${reason}.`, { task_id });
+}

@@ -1,0 +1,135 @@
+import type { TaskPriority } from '../../domain/workdir/task-file.ts';
+import { freeId, inboxPath, stemOf } from '../../domain/workdir/task-name.ts';
+import type { NewTask } from '../../domain/workdir/verbs.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { nearest } from '../../kernel/nearest.ts';
+import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts';
+import { commit } from '../../ledger/decision.ts';
+import { answerOf, type Step } from '../../operation.ts';
+import { errorCode } from '../../places/real-path.ts';
+import { Meanwhile, reasonOf, TaskFolder } from '../../workdir/task-folder.ts';
+import { newTaskFileText } from '../../workdir/task-text.ts';
+import { readTree } from '../../workdir/tree.ts';
+import { inTurn } from '../../workdir/turn.ts';
+import { type WorkPlace, workPlace } from './place.ts';
+
+export interface CreateInput {
+  agent: string;
+  title: string;
+  artefacts: string[];
+  priority: TaskPriority;
+  notes: string[];
+  dependencies: string[];
+}
+
+const ROUNDS_MAX = 20;
+const AGENTS_SHOWN_MAX = 20;
+
+/** What ends a creation before its file has its name. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/**
+ * Its text is on the disk before it is written down which task this call is about, and its name comes last: asked again with the
+ * same operation id, the same task is meant, and made only if it was not.
+ */
+export async function createTaskFile(input: CreateInput, step: Step): Promise<JsonObject> {
+  const others = new Set<string>();
+  let agreed_id: string | undefined;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const place = workPlace(step);
+    if ('success' in place) return place;
+    const refusal = agreed_id === undefined ? problemOf(place, input) : undefined;
+    if (refusal !== undefined) return refusal;
+    const task = taskFor(place, input, step, agreed_id, others);
+    if (task.id === agreed_id && isTaken(place.tree, task.id)) return answer(place, task, 'already_created');
+    try {
+      return await inTurn(place.root, inboxPath(task.id), step.now_ms(), async () => {
+        await write(place, task, async () => {
+          agreed_id = await agreeOn(step, task.id);
+          if (agreed_id !== task.id) throw new Meanwhile('it was created before');
+        });
+        return answer(place, task, 'created');
+      });
+    } catch (error) {
+      if (error instanceof Refused) return error.refusal;
+      if (!(error instanceof Meanwhile)) return unwritable(error);
+      // Whoever has its turn with the name has the name.
+      if (task.id !== agreed_id) others.add(task.id);
+    }
+  }
+  return refuse('task_changed', 'Others create tasks of this name all the time; try again.');
+}
+
+async function write({ root, tree }: WorkPlace, task: NewTask, agreed: () => Promise<void>): Promise<void> {
+  const path = inboxPath(task.id);
+  // Somebody was quicker between our look and our turn.
+  if (isTaken(readTree(root), task.id)) throw new Meanwhile(`${task.id} is there already`);
+  const text = newTaskFileText(task);
+  const bytes_max = limits.fleet_file_bytes_max;
+  if (Buffer.byteLength(text) > bytes_max)
+    throw new Refused(
+      refuse('too_large', `The task would be larger than ${bytes_max} bytes.`, { field: 'notes' }),
+    );
+  const folder = new TaskFolder(root, tree.texts);
+  await folder.create(path, text, agreed);
+  await folder.sync();
+}
+
+/** The first call with this operation id says which one it is; without an operation id each call is the first. */
+async function agreeOn(step: Step, task_id: string): Promise<string> {
+  const decision = { needs: {}, decide: () => commit([], { success: true, task_id }) };
+  const agreed: JsonObject = answerOf(await step.run(decision));
+  if (isRefusal(agreed)) throw new Refused(agreed);
+  return String(agreed.task_id);
+}
+
+function isTaken(tree: WorkPlace['tree'], id: string): boolean {
+  if (tree.archived.has(id) || tree.files.some(({ task }) => task.id === id)) return true;
+  // Also one that nobody can read: it has the name.
+  return [...tree.occupied].some((path) => path.endsWith(`/${id}.yaml`) || path.endsWith(`/${id}.yml`));
+}
+
+function taskFor(
+  { tree }: WorkPlace,
+  input: CreateInput,
+  step: Step,
+  agreed_id: string | undefined,
+  others: ReadonlySet<string>,
+): NewTask {
+  const created_at_ms = step.now_ms();
+  const { agent, title } = input;
+  const stem = stemOf(created_at_ms, agent, title, 'task');
+  const id = agreed_id ?? freeId(stem, (each) => others.has(each) || isTaken(tree, each));
+  return { ...input, id, created_by: step.caller.agent_id, created_at_ms };
+}
+
+function problemOf({ tree }: WorkPlace, { agent, dependencies }: CreateInput): Refusal | undefined {
+  if (!tree.agents.includes(agent)) {
+    const near = nearest(agent, tree.agents);
+    const known = near.length > 0 ? near : tree.agents.slice(0, AGENTS_SHOWN_MAX);
+    return refuse('invalid_input', `agent: expected one that has a folder in assigned/, not ${agent}`, {
+      field: 'agent',
+      ...(known.length === 0 ? {} : { did_you_mean: known }),
+    });
+  }
+  const known = new Set([...tree.files.map(({ task }) => task.id), ...tree.archived.keys()]);
+  const unknown = dependencies.filter((id) => !known.has(id));
+  if (unknown.length === 0) return undefined;
+  return refuse('unknown_dependency', `There is no task ${unknown.join(', ')}.`, { unknown });
+}
+
+function answer({ shown }: WorkPlace, { id, agent }: NewTask, action: string): JsonObject {
+  return { success: true, action, task_id: id, agent, status: 'new', path: shown(inboxPath(id)) };
+}
+
+function unwritable(error: unknown): Refusal {
+  const code = errorCode(error) === 'ENOSPC' ? 'disk_full' : 'state_unavailable';
+  return refuse(code, `The task can’t be written: ${reasonOf(error)}.`);
+}
