@@ -103,13 +103,16 @@ function work(ground: Ground): void {
       const stage = Number(/^title: stage (\d)/m.exec(text)?.[1] ?? 9);
       const next = AGENTS[(AGENTS.indexOf(agent) + 1) % AGENTS.length] ?? 'ann';
       const isLast = stage >= 2;
+      // What is to be archived was done long ago, the rest in times to come.
+      const completed_at_ms = Date.UTC(isLast ? 2999 : 2026, stage % 10, 5, 6, 7, 8);
       const rewritten = rewriteTask(text, {
         status: 'done',
-        // What is to be archived was done long ago, the rest in times to come.
-        completed_at_ms: Date.UTC(isLast ? 2999 : 2026, stage % 10, 5, 6, 7, 8),
-        result: isLast
-          ? { summary: 'all' }
-          : { next_agent: next, next_task_title: `stage ${stage + 1} of ${name}` },
+        completed_at_ms,
+        result: {
+          summary: 'all of it',
+          completed_at_ms,
+          ...(isLast ? {} : { next_agent: next, next_task_title: `stage ${stage + 1} of ${name}` }),
+        },
       });
       if ('problem' in rewritten) throw new Error(`${path}: ${rewritten.problem}`);
       ground.write(`done/${name}`, rewritten.text);

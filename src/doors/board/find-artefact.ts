@@ -1,5 +1,6 @@
 import { type ArtefactState, newestArtefacts } from '../../domain/board/artefact.ts';
 import type { BoardClaimState } from '../../domain/board/claim.ts';
+import { claimIdOf } from '../../domain/board/machine.ts';
 import { unknownArtefact } from '../../domain/board/publish.ts';
 import type { Coxswain } from '../../index.ts';
 import { isoTime } from '../../kernel/clock.ts';
@@ -48,7 +49,7 @@ async function endingIn(
   const { loaded } = await store.find(project, { ranges: [newest] });
   return loaded
     .list<ArtefactState>(newest)
-    .filter(({ id }) => id.endsWith(word))
+    .filter(({ id }) => id.endsWith(word) || claimIdOf(id).endsWith(word))
     .map(({ id }) => id);
 }
 

@@ -13,7 +13,7 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   verification: 'How changes are verified, and what came of it.',
   draft: 'What agents draft apart, and how it becomes an asset.',
   views: 'Feature files and views, written from the log.',
-  task: 'Task files of a work directory: write them, start them, finish them.',
+  task: 'Task files of a work directory: write, start, finish them.',
   mail: 'Letters between agents.',
   team: 'The rules of teams.yaml.',
   port: 'Blocks of ports that nobody else on this machine has.',
