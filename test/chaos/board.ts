@@ -71,7 +71,10 @@ export async function killOrchestrators(
       open = await openClaims(store);
       if (killed >= kills) continue;
       // While there is nothing left to do, more of it comes: every kill is amid the work.
-      if (open === 0) await publish(store, 1);
+      if (open === 0) {
+        await publish(store, 1);
+        open = 1;
+      }
       await kill(killed % crew.length);
     }
   } finally {
