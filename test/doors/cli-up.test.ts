@@ -138,6 +138,8 @@ test('[CLI-1] cox up in a terminal: who works on what since when, in 80 columns 
   assert.match(text, /Artefacts.*\n.*goal 11 x+…/);
   assert.match(text, /News.*\n {2}\d\d:\d\d:\d\d {2}/);
   pty.type('q');
+  await typed(place, ['forage', 'one more']);
+  await until(async () => picture(pty).join('\n').includes('13 open'));
   pty.type('\u0003');
   assert.equal(await pty.ended(), 0);
   const out = pty.output();
