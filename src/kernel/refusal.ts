@@ -77,6 +77,9 @@ const catalogue = {
   task_invalid: ['error', 'Correct the file as the errors say, then call again; nothing was changed.'],
   task_changed: ['error', 'Look at it again (show_task_file), then decide about what is there.'],
   not_assignee: ['error', 'Leave it to the agent it is for; list_task_files shows what is yours.'],
+  git_failed: ['error', 'Do what git says, then run it again; nothing that was written is lost.'],
+  unpushed_commits: ['error', 'Push them yourself, or leave --push out; then run it again.'],
+  would_overwrite: ['error', 'Look at what is there; --force writes over it. Nothing was written.'],
   coordinator_invalid: ['error', 'Correct coordinator.yml as the errors say; nothing was changed.'],
   // ports
   no_ports_available: [

@@ -196,4 +196,6 @@ export const requirements: Readonly<Record<string, string>> = {
   'DIR-7':
     'where a file lies is a person’s word: in an agent’s folder it is that agent’s, in done it is done, an error that was reset is tried again',
   'DIR-8': 'a pass writes nothing outside the work root and never touches an artefact or a result',
+  'DIR-9':
+    'files for cron, systemd and GitHub Actions, every five minutes and by hand; a pass commits the work directory alone, nothing when unchanged, and is planned anew when a push is rejected',
 };

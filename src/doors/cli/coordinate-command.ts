@@ -15,12 +15,20 @@ export function declareCoordinate(program: Command, terminal: Terminal, result: 
     .option('--dry-run', 'Only say what would be done.')
     .option('--watch', 'Go on, pass after pass, until Ctrl-C.')
     .option('--every <seconds>', 'With --watch: so long between passes (default: 30)')
+    .option('--commit', 'Commit the work directory, and nothing else, if the pass changed it.')
+    .option('--push', 'Commit and push; when others were quicker, plan anew on what they pushed.')
+    .option('--install <kind>', 'Write files for a scheduler: cron, systemd, github.', several)
+    .option('--package <source>', 'With --install github: where CI gets cox from.')
+    .option('--force', 'With --install: write over files that say something else.')
     .addHelpText(
       'after',
       examples(
         'cox coordinate',
         'cox coordinate work/collaboration --dry-run',
         'cox coordinate --watch --every 10',
+        'cox coordinate --push',
+        'cox coordinate --install cron --install systemd --dry-run',
+        'cox coordinate --install github --package vendor/coxswain',
       ),
     )
     .action(async (dir: string | undefined, _options, command: Command) => {
@@ -29,3 +37,5 @@ export function declareCoordinate(program: Command, terminal: Terminal, result: 
     });
   declareCommon(coordinate, 'store');
 }
+
+const several = (word: string, before: string[] = []) => [...before, word];

@@ -1,12 +1,14 @@
-import type { Action } from '../../domain/workdir/actions.ts';
 import type { Occurrence } from '../../domain/workdir/occurrences.ts';
 import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { findWorkspace } from '../../kernel/workspace.ts';
 import { coordinate, type PassResult } from '../../workdir/pass.ts';
 import { findRoot, readSettings } from '../../workdir/root.ts';
+import { invalid } from '../answer.ts';
+import { described, installedLines, linesOf, publishedLines } from '../coordinate/words.ts';
 import { readNumber } from '../fields.ts';
 import { type Channel, readChannels } from '../notify/channels.ts';
 import { type CommonOptions, conclude, type Result } from './common.ts';
@@ -18,6 +20,11 @@ export interface CoordinateOptions extends CommonOptions {
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly every?: string;
+  readonly commit?: boolean;
+  readonly push?: boolean;
+  readonly install?: readonly string[];
+  readonly package?: string;
+  readonly force?: boolean;
 }
 
 const EVERY_SECONDS = 30;
@@ -37,10 +44,55 @@ export async function coordinateCommand(
   const every_ms = everyOf(options);
   const place = typeof every_ms === 'number' ? placeFor(dir, terminal) : every_ms;
   if ('success' in place) return await conclude(terminal, place, options, result);
+  if (options.install !== undefined) return await install(place, options, terminal, result);
+  const commits = options.commit === true || options.push === true;
+  if (commits && (options.watch === true || options.dryRun === true)) {
+    const refusal = invalid('commit', 'neither --watch nor --dry-run beside it');
+    return await conclude(terminal, refusal, options, result);
+  }
   if (options.watch === true)
     return await keepCoordinating(dir, options, every_ms as number, terminal, result);
+  if (commits) return await publish(place, options, terminal, result);
   const pass = await runPass(place, options);
   await show(place, pass, options, terminal);
+  result.code = codeOf(pass);
+}
+
+async function install(
+  { root }: Place,
+  options: CoordinateOptions,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const { installSchedules } = await import('../coordinate/install.ts');
+  const answer = installSchedules({
+    kinds: options.install ?? [],
+    root,
+    env: terminal.env,
+    commit: options.commit === true,
+    push: options.push === true,
+    package: options.package,
+    force: options.force === true,
+    dry_run: options.dryRun === true,
+  });
+  if (answer.success !== true || options.json === true)
+    return await conclude(terminal, answer, options, result);
+  await terminal.out(`${installedLines(answer).join('\n')}\n`);
+}
+
+async function publish(
+  place: Place,
+  options: CoordinateOptions,
+  terminal: Terminal,
+  result: Result,
+): Promise<void> {
+  const { publishPass } = await import('../coordinate/publish.ts');
+  const { root } = place;
+  const push = options.push === true;
+  const published = await publishPass(() => runPass(place, options), { root, env: terminal.env, push });
+  if ('success' in published) return await conclude(terminal, published, options, result);
+  const { pass, commit, pushed, replanned } = published;
+  await show(place, pass, options, terminal, { commit: commit ?? null, pushed, replanned });
   result.code = codeOf(pass);
 }
 
@@ -52,12 +104,19 @@ function everyOf({ every }: CoordinateOptions): number | Refusal {
 
 /** Looked up before each pass: whoever changes the settings need not start anything anew. */
 function placeFor(dir: string | undefined, { cwd, env }: Terminal): Place | Refusal {
-  const root = findRoot(dir, cwd);
+  const root = dir === undefined ? usualRoot(cwd, env) : findRoot(dir, cwd);
   if (typeof root !== 'string') return root;
   const settings = readSettings(root);
   if ('success' in settings) return settings;
   const channels = readChannels(env, cwd);
   return 'success' in channels ? channels : { root, settings, channels };
+}
+
+/** Here, or where the task verbs would look: from the top of the repository, `COX_WORK_DIR` or a usual place. */
+function usualRoot(cwd: string, env: NodeJS.ProcessEnv): string | Refusal {
+  const named = env.COX_WORK_DIR || undefined;
+  const here = named === undefined ? findRoot(undefined, cwd) : undefined;
+  return typeof here === 'string' ? here : findRoot(named, findWorkspace(cwd).root);
 }
 
 async function runPass(
@@ -126,9 +185,11 @@ async function show(
   pass: PassResult,
   options: CoordinateOptions,
   terminal: Terminal,
+  published: JsonObject = {},
 ): Promise<void> {
-  if (options.json === true) await terminal.out(`${jsonLine(answerOf(root, pass, options))}\n`);
-  else await terminal.out(`${linesOf(pass, options).map(plain).join('\n')}\n`);
+  const answer = { ...answerOf(root, pass, options), ...published };
+  const lines = [...linesOf(pass, options.dryRun === true), ...publishedLines(published)];
+  await terminal.out(options.json === true ? `${jsonLine(answer)}\n` : `${lines.map(plain).join('\n')}\n`);
 }
 
 function answerOf(
@@ -156,60 +217,4 @@ function answerOf(
       fridge: count('fridge'),
     },
   };
-}
-
-function described(action: Action): JsonObject {
-  const { kind, id, why } = action;
-  switch (action.kind) {
-    case 'move':
-      return { action: kind, task: id, from: action.from, to: action.to, why };
-    case 'update':
-      return {
-        action: kind,
-        task: id,
-        path: action.path,
-        fields: Object.keys(action.changes).map(fieldName),
-        why,
-      };
-    case 'create':
-      return { action: kind, task: id, path: action.path, follows: action.follow_up.previous_task, why };
-    case 'drop':
-      return { action: kind, task: id, path: action.path, same_as: action.twin, why };
-  }
-}
-
-/** One line for each thing, the reason behind it. */
-function linesOf(
-  { done, left, findings, problems, reports }: PassResult,
-  { dryRun }: CoordinateOptions,
-): string[] {
-  const lines = [
-    ...done.map(sentenceOf),
-    ...left.map(({ action, reason }) => `not done: ${sentenceOf(action)}: ${reason}`),
-    ...findings.map(({ kind, id, text }) =>
-      kind === 'waiting' ? `${kind}  ${id} ${text}` : `${kind}  ${text}`,
-    ),
-    ...problems.map(({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`),
-    ...reports.map((path) => `wrote  ${path}`),
-  ];
-  if (lines.length === 0) return ['Nothing to do.'];
-  return dryRun === true ? ['Would do, and did not:', ...lines] : lines;
-}
-
-function sentenceOf(action: Action): string {
-  const { why, id } = action;
-  switch (action.kind) {
-    case 'move':
-      return `moved  ${action.from} -> ${action.to} (${why})`;
-    case 'update':
-      return `set  ${Object.keys(action.changes).map(fieldName).join(', ')} of ${id} (${why})`;
-    case 'create':
-      return `created  ${action.path} (${why})`;
-    case 'drop':
-      return `dropped  ${action.path} (${why})`;
-  }
-}
-
-function fieldName(name: string): string {
-  return name.replace(/_ms$/, '');
 }
