@@ -11,8 +11,8 @@ export const coordinating: readonly Plant[] = [
   {
     name: 'work directory: a follow-up is called after the minute of the pass',
     file: domain('follow-up'),
-    from: 'id: freeId(draft, stem(parent, agent, title)),',
-    to: 'id: freeId(draft, stem({ ...parent, completed_at_ms: now_ms }, agent, title)),',
+    from: "stemOf(doneAt_ms(parent) ?? 0, agent, title, 'follow-up'),",
+    to: "stemOf(now_ms, agent, title, 'follow-up'),",
     tests: [chain],
   },
   {
@@ -24,7 +24,7 @@ export const coordinating: readonly Plant[] = [
   },
   {
     name: 'work directory: a person’s edit is written over',
-    file: apply,
+    file: 'src/workdir/task-folder.ts',
     from: 'if (now === undefined || now !== this.#texts.get(path)) return undefined;',
     to: 'if (now === undefined) return undefined;',
     tests: [passes, anyTree],
@@ -32,8 +32,8 @@ export const coordinating: readonly Plant[] = [
   {
     name: 'work directory: a slow pass makes the follow-up a second time',
     file: apply,
-    from: '      this.#expectUnchanged(parent, source);\n',
-    to: '',
+    from: 'this.#folder.expectUnchanged(action.parent),',
+    to: 'Promise.resolve(),',
     tests: [passes],
   },
   {

@@ -27,7 +27,10 @@ test('[DIR-9] the work directory alone is committed, whatever else is staged or 
     '?? src/b.ts',
     '?? work/assigned/coder/.t.yaml.1.1.cox',
   ]);
-  assert.match(first.git('log', '-1', '--format=%B', commit ?? ''), /^Coordinator: 1 assigned\n\n- moved/);
+  assert.match(
+    first.git('log', '-1', '--format=%B', commit ?? ''),
+    /^Coordinator: 1 assigned\n\n- set .*\n- moved/,
+  );
   assert.equal(first.git('log', '-1', '--format=%an <%ae>'), 'cox coordinate <cox-coordinate@localhost>');
 });
 

@@ -8,7 +8,13 @@ export function described(action: Action): JsonObject {
     case 'move':
       return { action: kind, task: id, from: action.from, to: action.to, why };
     case 'update':
-      return { action: kind, task: id, path: action.path, fields: Object.keys(action.changes), why };
+      return {
+        action: kind,
+        task: id,
+        path: action.path,
+        fields: Object.keys(action.changes).map(fieldName),
+        why,
+      };
     case 'create':
       return { action: kind, task: id, path: action.path, follows: action.follow_up.previous_task, why };
     case 'drop':
