@@ -16,6 +16,7 @@ export const GOALS = [
   'GUARD',
   'FILES',
   'BOARD',
+  'WORKDIR',
 ] as const;
 export type Goal = (typeof GOALS)[number];
 
@@ -33,7 +34,7 @@ export interface Options {
   command: string;
 }
 
-export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 WAIT EVENTS GUARD FILES BOARD] [options]
+export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 WAIT EVENTS GUARD FILES BOARD WORKDIR] [options]
 
   --rounds N      rounds per comparison, ours and the peers in turns (5)
   --seconds N     how long each turn lasts, about (2)

@@ -26,10 +26,21 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   GUARD: async () => (await import('./goals/guard.ts')).guard,
   FILES: async () => (await import('./goals/files.ts')).files,
   BOARD: async () => (await import('./goals/board.ts')).board,
+  WORKDIR: async () => (await import('./goals/workdir.ts')).workdir,
 };
 
 /** Ours beside ours: without ours there is nothing to measure. */
-const OURS_ALONE: ReadonlySet<Goal> = new Set(['P5', 'P6', 'P7', 'P8', 'WAIT', 'EVENTS', 'GUARD', 'BOARD']);
+const OURS_ALONE: ReadonlySet<Goal> = new Set([
+  'P5',
+  'P6',
+  'P7',
+  'P8',
+  'WAIT',
+  'EVENTS',
+  'GUARD',
+  'BOARD',
+  'WORKDIR',
+]);
 
 interface Servers {
   redis?: Promise<RedisServer | undefined>;
