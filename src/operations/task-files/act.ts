@@ -11,48 +11,39 @@ import { meantId, type WorkPlace, workPlace } from './place.ts';
 
 export type Decide = (call: VerbCall) => VerbPlan;
 
-/** One verb on one task: looked at in its turn, decided, done step by step. `action` is the word for it in the answer. */
+/**
+ * One verb on one task: read, decided and done in its turn, step by step, as long as the file says what it said. `action` is the
+ * word for it in the answer.
+ */
 export async function act(step: Step, given: string, action: string, decide: Decide): Promise<JsonObject> {
-  const before = workPlace(step);
-  if ('success' in before) return before;
-  const task_id = meantId(before.tree, given);
+  const place = workPlace(step);
+  if ('success' in place) return place;
+  const task_id = meantId(place.tree, given);
   if (typeof task_id !== 'string') return task_id;
-  const seen = fileOf(before, task_id);
-  if ('success' in seen) return seen;
+  const file = fileOf(place, task_id);
+  if ('success' in file) return file;
+  const refusal = notTheirs(step, file);
+  if (refusal !== undefined) return refusal;
   try {
-    return await inTurn(before.root, seen.path, step.now_ms(), async () => {
-      // Whoever had its turn before may have changed everything.
-      const place = workPlace(step);
-      if ('success' in place) return place;
-      const file = fileOf(place, task_id);
-      if ('success' in file) return file;
-      return await actOn(step, place, file, action, decide);
+    return await inTurn(place.root, file.path, step.now_ms(), async () => {
+      // To the second, as the files have it.
+      const now_ms = Math.floor(step.now_ms() / 1000) * 1000;
+      const plan = decide({ file, by: step.caller.agent_id, now_ms });
+      if ('wrong' in plan) return wrongStatus(place, file, plan.wrong);
+      await carryOut(place, file, plan);
+      return answerFor(place, file, plan.steps, action);
     });
   } catch (error) {
     return notDone(task_id, error);
   }
 }
 
-async function actOn(
-  step: Step,
-  place: WorkPlace,
-  file: TaskFile,
-  action: string,
-  decide: Decide,
-): Promise<JsonObject> {
-  const refusal = notTheirs(step, file);
-  if (refusal !== undefined) return refusal;
-  const { id } = file.task;
-  const now_ms = Math.floor(step.now_ms() / 1000) * 1000;
-  const plan = decide({ file, by: step.caller.agent_id, now_ms });
-  if ('wrong' in plan)
-    return refuse('wrong_status', `${id}: ${plan.wrong}`, {
-      task_id: id,
-      status: file.task.status,
-      path: place.shown(file.path),
-    });
-  await carryOut(place, file, plan);
-  return answerFor(step, id, plan.steps.length === 0 ? `already_${action}` : action);
+function wrongStatus({ shown }: WorkPlace, { task, path }: TaskFile, why: string): Refusal {
+  return refuse('wrong_status', `${task.id}: ${why}`, {
+    task_id: task.id,
+    status: task.status,
+    path: shown(path),
+  });
 }
 
 async function carryOut({ root, tree }: WorkPlace, file: TaskFile, { steps }: { steps: PlanSteps }) {
@@ -62,13 +53,11 @@ async function carryOut({ root, tree }: WorkPlace, file: TaskFile, { steps }: { 
     const twin = tree.twins.find(([, newer]) => newer === file.path);
     if (twin !== undefined) await folder.drop(...twin);
     let { path } = file;
-    let moved = false;
     for (const each of steps) {
       if (each.kind === 'move') {
         await folder.move(path, each.to);
         path = each.to;
-        moved = true;
-      } else if (!moved) await folder.update(path, each.changes);
+      } else if (path === file.path) await folder.update(path, each.changes);
       else await afterMove(folder, path, each.changes);
     }
   } finally {
@@ -87,30 +76,35 @@ async function afterMove(folder: TaskFolder, ...[path, changes]: Parameters<Task
   }
 }
 
-/** As it is now, whatever others have done to it meanwhile. */
-function answerFor(step: Step, task_id: string, action: string): JsonObject {
-  const place = workPlace(step);
-  if ('success' in place) return place;
-  const file = fileOf(place, task_id);
-  if ('success' in file) return file;
-  const { task } = file;
-  const working = place.tree.files.filter(
-    (each) => each.shelf === 'assigned' && each.task.status === 'in_progress',
-  );
-  const conflicts =
-    action === 'started' ? conflictsOf(working).filter(({ tasks }) => tasks.includes(task_id)) : [];
+function answerFor({ tree, shown }: WorkPlace, file: TaskFile, steps: PlanSteps, action: string): JsonObject {
+  let { path, task } = file;
+  let retry_count = task.error?.retry_count;
+  for (const each of steps)
+    if (each.kind === 'move') path = each.to;
+    else {
+      task = { ...task, status: each.changes.status ?? task.status };
+      retry_count = each.changes.retry_count ?? retry_count;
+    }
+  const conflicts = action === 'started' ? conflictsWith({ ...file, task }, tree.files) : [];
   return {
     success: true,
-    action,
-    task_id,
+    action: steps.length === 0 ? `already_${action}` : action,
+    task_id: task.id,
     agent: ownerOf(file),
     status: task.status,
-    path: place.shown(file.path),
-    ...(task.error?.retry_count === undefined ? {} : { retry_count: task.error.retry_count }),
-    ...(conflicts.length === 0
-      ? {}
-      : { conflicts: conflicts.map(({ artefact, tasks }) => ({ artefact, tasks: [...tasks] })) }),
+    path: shown(path),
+    ...(retry_count === undefined ? {} : { retry_count }),
+    ...(conflicts.length === 0 ? {} : { conflicts }),
   };
+}
+
+function conflictsWith(file: TaskFile, files: readonly TaskFile[]): JsonObject[] {
+  const others = files.filter(
+    ({ shelf, task }) => shelf === 'assigned' && task.status === 'in_progress' && task.id !== file.task.id,
+  );
+  return conflictsOf([...others, file])
+    .filter(({ tasks }) => tasks.includes(file.task.id))
+    .map(({ artefact, tasks }) => ({ artefact, tasks: [...tasks] }));
 }
 
 function fileOf({ tree, shown }: WorkPlace, task_id: string): TaskFile | Refusal {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TaskPriority } from '../../domain/workdir/task-file.ts';
 import { freeId, inboxPath, stemOf } from '../../domain/workdir/task-name.ts';
 import type { NewTask } from '../../domain/workdir/verbs.ts';
@@ -10,7 +12,6 @@ import { answerOf, type Step } from '../../operation.ts';
 import { errorCode } from '../../places/real-path.ts';
 import { Meanwhile, reasonOf, TaskFolder } from '../../workdir/task-folder.ts';
 import { newTaskFileText } from '../../workdir/task-text.ts';
-import { readTree } from '../../workdir/tree.ts';
 import { inTurn } from '../../workdir/turn.ts';
 import { type WorkPlace, workPlace } from './place.ts';
 
@@ -69,8 +70,9 @@ export async function createTaskFile(input: CreateInput, step: Step): Promise<Js
 
 async function write({ root, tree }: WorkPlace, task: NewTask, agreed: () => Promise<void>): Promise<void> {
   const path = inboxPath(task.id);
-  // Somebody was quicker between our look and our turn.
-  if (isTaken(readTree(root), task.id)) throw new Meanwhile(`${task.id} is there already`);
+  // Somebody was quicker between our look and our turn, and a pass perhaps, too.
+  for (const taken of [path, `assigned/${task.agent}/${task.id}.yaml`])
+    if (existsSync(join(root, taken))) throw new Meanwhile(`${task.id} is there already`);
   const text = newTaskFileText(task);
   const bytes_max = limits.fleet_file_bytes_max;
   if (Buffer.byteLength(text) > bytes_max)
