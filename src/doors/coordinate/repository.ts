@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { counted } from '../cli/text.ts';
 import { GitFailure, git } from '../enforce/git.ts';
 
 /** By it we know a commit of ours again. `hand`: what others had put there, uncommitted, before the pass. */
@@ -104,7 +105,7 @@ export class WorkRepository {
     if (first !== undefined)
       return refuse(
         'unpushed_commits',
-        `This branch has ${foreign.length} commits that are not pushed and not ours, such as ${first.hash.slice(0, 12)}.`,
+        `Not pushed and not ours: ${counted(foreign.length, 'commit')} on this branch, the first ${first.hash.slice(0, 12)}.`,
       );
     if ((await this.#ask('merge-base', '--is-ancestor', theirs, 'HEAD')) !== undefined) return undefined;
     const ours = await this.#git('rev-parse', 'HEAD');
