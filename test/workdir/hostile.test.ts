@@ -255,12 +255,12 @@ test('names with odd characters are told as they are and break no report', async
 
 test('a name that is no text at all is told, too', async () => {
   using ground = new Ground(GOOD);
-  writeFileSync(
-    Buffer.concat([Buffer.from(ground.at('inbox/x')), Buffer.from([0xff]), Buffer.from('.yaml')]),
-    task('x'),
-  );
+  // Elsewhere names are always text.
+  const isPossible = process.platform === 'linux';
+  const name = Buffer.concat([Buffer.from(ground.at('inbox/x')), Buffer.from([0xff]), Buffer.from('.yaml')]);
+  if (isPossible) writeFileSync(name, task('x'));
   const { problems } = await ground.pass();
-  assert.equal(problems.length, 1);
+  assert.equal(problems.length, isPossible ? 1 : 0);
   assert.ok(ground.has(ASSIGNED));
 });
 
