@@ -131,6 +131,8 @@ class Killer {
   readonly #notices: string;
   /** How long a pass takes from its first change on, as far as is known. */
   #working_ms = 200;
+  /** The part of it in which kills come. */
+  #reach = 1;
 
   constructor(ground: Ground, kills: number, random: Seeded) {
     this.#ground = ground;
@@ -155,7 +157,7 @@ class Killer {
     });
     const end = finished(child);
     // Somewhere between its first change of the tree and its end.
-    const delay_ms = 0.9 * this.#working_ms * this.#random.fraction();
+    const delay_ms = this.#reach * this.#working_ms * this.#random.fraction();
     let began_ms = 0;
     let timer: NodeJS.Timeout | undefined;
     const watcher = watch(this.#ground.root, { recursive: true }, () => {
@@ -168,10 +170,12 @@ class Killer {
     watcher.close();
     if (signal === 'SIGKILL') {
       this.killed += 1;
+      this.#reach = Math.min(1, this.#reach * 1.05);
       if (this.#ground.fingerprint() !== before) this.amid += 1;
       return false;
     }
     // A kill that comes too late is none: the next ones come earlier.
+    if (kill) this.#reach *= 0.8;
     if (began_ms > 0) this.#working_ms = performance.now() - began_ms;
     this.ended += 1;
     // Broken files (1) and errors (3) are part of the play.
