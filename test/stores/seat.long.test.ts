@@ -327,6 +327,17 @@ test('[STORE-1] a file moved away under a seat and its follower: both say so', a
     assert.equal((await lock(agent, 'src/a.ts')).answer.error, 'store_moved');
 });
 
+test('[STORE-1] closed while it is still sitting down: the seat is given up all the same', async () => {
+  using folder = temporaryFolder();
+  const file = new File(folder.path);
+  for (let round = 0; round < 10; round += 1) {
+    await (await open({ store: file.store, sits: true })).close();
+    assert.equal(file.seat()?.expires_at_ms ?? 0, 0, 'nobody is said to sit');
+    const socket = file.seat()?.socket;
+    assert.ok(socket === undefined || !existsSync(socket), 'and no socket is left');
+  }
+});
+
 test('[STORE-1] whoever does not live long never sits, and COX_SEAT=off says no for all', async (t) => {
   using folder = temporaryFolder();
   const file = new File(folder.path);

@@ -132,7 +132,8 @@ export class Seat {
     const taken = await this.#writer
       .inTransaction(() => this.#writer.statements.takeSeat(row, seen?.token ?? 0), false)
       .catch(() => false);
-    if (!taken || this.#closed) return await server.close();
+    // Also when it was closed meanwhile: whoever closes waits for this, and then gives up what was taken.
+    if (!taken) return await server.close();
     this.#server = server;
     this.#token = row.token;
     this.#expires_at_ms = row.expires_at_ms;
