@@ -7,15 +7,19 @@ export interface AreasInput {
   file_paths?: string[] | undefined;
 }
 
-/** What a call names, each once; `single` when it was named by the one path, and so is to be answered. */
+/**
+ * What a call names, each once; `single` when it was named by the one path, and so is to be answered. `list`: what the caller knows
+ * the list as, for what is wrong in it.
+ */
 export function namedAreas(
   { file_path, file_paths }: AreasInput,
   step: Step,
+  list = 'file_paths',
 ): { areas: Area[]; single: boolean } | Refusal {
   const areas = new Map<string, Area>();
   const named =
     file_path === undefined
-      ? (file_paths ?? []).map((path, index) => [path, `file_paths.${index}`] as const)
+      ? (file_paths ?? []).map((path, index) => [path, `${list}.${index}`] as const)
       : [[file_path, 'file_path'] as const];
   for (const [path, field] of named) {
     const area = step.area(path, field);

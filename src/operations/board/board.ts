@@ -71,9 +71,9 @@ export interface MemberInput {
   files?: string[] | undefined;
 }
 
-function bidderOf(agent_id: string, input: MemberInput, step: Step): Bidder | Refusal {
+function bidderOf(agent_id: string, input: MemberInput, step: Step, list = 'files'): Bidder | Refusal {
   const { role, bidding, target_types, timeout_seconds, files } = input;
-  const named = namedAreas({ file_paths: files }, step);
+  const named = namedAreas({ file_paths: files }, step, list);
   if ('success' in named) return named;
   return {
     agent_id,
@@ -162,8 +162,8 @@ export const configureBoard = {
   input: async () => (await import('../schemas/board.ts')).configureBoard,
   async handle(input, step) {
     const agents: Bidder[] = [];
-    for (const { agent_id, on_failure, max_attempts, ...member } of input.agents) {
-      const bidder = bidderOf(agent_id, member, step);
+    for (const [index, { agent_id, on_failure, max_attempts, ...member }] of input.agents.entries()) {
+      const bidder = bidderOf(agent_id, member, step, `agents.${index}.files`);
       if ('success' in bidder) return bidder;
       agents.push({ ...bidder, on_failure, max_attempts });
     }

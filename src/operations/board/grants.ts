@@ -52,7 +52,7 @@ export const placeBid = {
   examples: ['cox board bid 0192… review', 'cox board bid 0192… claim --files docs/'],
   input: async () => (await import('../schemas/board.ts')).placeBid,
   async handle({ claim_id, bid: word, files }, step) {
-    const named = namedAreas({ file_paths: files }, step);
+    const named = namedAreas({ file_paths: files }, step, 'files');
     if ('success' in named) return named;
     const { agent_id } = step.caller;
     const areas = files === undefined ? undefined : named.areas.map(areaName);
