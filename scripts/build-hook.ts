@@ -169,6 +169,7 @@ const parts: Plugin = {
 /**
  * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
  * the rest took longer than the whole decision. A cache of another V8 is not taken: the source is compiled, and that kept.
+ * It is all ASCII (`asciiOf`), which is read in half the time, and half as long in V8's hands.
  */
 const LOAD_PART = `const scripts = {};
 function loadPart(name) {
@@ -176,7 +177,7 @@ function loadPart(name) {
   const filename = __dirname + '/' + FILES[name] + '.cjs';
   let cachedData;
   try { cachedData = readFileSync(__dirname + '/' + FILES[name] + '.bin'); } catch {}
-  const script = scripts[FILES[name]] = new Script(readFileSync(filename, 'utf8'), { filename, cachedData });
+  const script = scripts[FILES[name]] = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, require, module, filename, __dirname, loadPart);
   return module.exports;
@@ -227,6 +228,11 @@ function write(name: string, text: string): void {
   renameSync(aside, path);
 }
 
+/** The bundler writes everything so but for what stands in regular expressions. */
+function asciiOf(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /**
  * A part's name says what is in it: V8 takes compiled code for any source of the same length, and a hook that has just
  * started finds the parts of its own build.
@@ -236,7 +242,7 @@ async function buildParts(): Promise<Record<string, string>> {
   for (const [name, part] of Object.entries(PARTS)) {
     if (!existsSync(join(source, part.entry))) continue;
     const head = `(function(exports, require, module, __filename, __dirname, loadPart) {${MODULE_URL}`;
-    const text = await bundle(part, head, '})');
+    const text = asciiOf(await bundle(part, head, '})'));
     files[name] = `hook-${name}-${hash('sha256', text).slice(0, 12)}`;
     write(`${files[name]}.cjs`, text);
   }

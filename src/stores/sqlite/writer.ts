@@ -38,6 +38,8 @@ const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
 /** The next to open the file reads through what is left; a megabyte takes it about a millisecond. */
 const LEFT_BYTES_MAX = 1024 * 1024;
+/** Closing takes a hook a millisecond, for nothing while others have the file open: then the -wal stays as large as it was. */
+const ONE_OF_THEM_CLOSES = 16;
 
 /**
  * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
@@ -137,7 +139,8 @@ export class Writer {
   async leave(): Promise<void> {
     // A turn of the event loop, in which others might still come, takes it a millisecond.
     if (this.#queue.length + this.#notes.length > 0) await this.#flush();
-    if (this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
+    const isItsTurn = this.#position > 0 && this.#position % ONE_OF_THEM_CLOSES === 0;
+    if (isItsTurn && this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
     this.#closed = true;
   }
 
