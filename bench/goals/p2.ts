@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { openFdatasync } from '../baselines/fdatasync.ts';
 import { atLeast, atMost, type Bench, type Row } from '../bench.ts';
-import { type Crew, type CrewSample, openCrew, type Way } from '../crew.ts';
+import { type Crew, type CrewSample, openCrew } from '../crew.ts';
 import { rateOf } from '../harness.ts';
 import { median, spread } from '../statistics.ts';
 
 const PROCESSES = 32;
+const WAYS = ['seat', 'direct', 'busy handler'] as const;
+type Way = (typeof WAYS)[number];
 
 interface Round {
   readonly crews: Readonly<Record<Way, CrewSample>>;
@@ -19,7 +21,7 @@ export async function p2(bench: Bench): Promise<Row[]> {
   const dir = await bench.cleanup.tempDir('p2');
   const fdatasync = openFdatasync(dir);
   const crews = {} as Record<Way, Crew>;
-  for (const way of ['seat', 'direct', 'busy handler'] as const) {
+  for (const way of WAYS) {
     bench.progress.say(`P2: starting ${PROCESSES} processes (${way})`);
     crews[way] = await openCrew(way, join(dir, `${way.replace(' ', '-')}.db`), PROCESSES);
     bench.cleanup.defer(() => crews[way].close());

@@ -6,7 +6,7 @@ import { entities } from '../../src/domain/entities.ts';
 import { open } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
-import { areaFaults, readLog } from './log-check.ts';
+import { areaFaults, endOfLog, readLog } from './log-check.ts';
 
 const COUNTED = ['grants', 'refusals', 'waited', 'overlaps', 'unavailable'] as const;
 
@@ -17,7 +17,7 @@ export interface AreasResult extends Readonly<Record<(typeof COUNTED)[number], n
 
 export async function raceForAreas(store: string, processes: number, seconds: number): Promise<AreasResult> {
   using folder = temporaryFolder();
-  await (await open({ store })).close();
+  const before = await endOfLog(store);
   const racers = Array.from({ length: processes }, (_, index) =>
     startProgram('areas-worker.ts', {
       store,
@@ -46,7 +46,8 @@ export async function raceForAreas(store: string, processes: number, seconds: nu
     faults.push(`replay differs: ${JSON.stringify(difference)}`);
   await coxswain.close();
   const granted = entries.filter(
-    ({ operation, events }) => operation === 'acquire_lock' && events.length > 0,
+    ({ position, operation, events }) =>
+      position > before && operation === 'acquire_lock' && events.length > 0,
   );
   if (granted.length !== total.grants)
     faults.push(`${total.grants} grants were answered, ${granted.length} are in the log`);

@@ -1,5 +1,6 @@
 // Reads the log as a judge who trusts nothing but the order of its rows.
 import type { Lease } from '../../src/domain/lease.ts';
+import { open } from '../../src/index.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import type { Store } from '../../src/ledger/store.ts';
@@ -12,6 +13,14 @@ export async function readLog(store: Store, project = 'default'): Promise<LogEnt
     if (page.entries.length === 0) return entries;
     entries.push(...page.entries);
   }
+}
+
+/** The end of the log, for who wants to tell what comes after it. Creates the store, if need be. */
+export async function endOfLog(store_url: string): Promise<number> {
+  const coxswain = await open({ store: store_url });
+  const entries = await readLog(coxswain.store);
+  await coxswain.close();
+  return entries.at(-1)?.position ?? 0;
 }
 
 interface Held {

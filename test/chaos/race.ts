@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
-import { leaseFaults, readLog } from './log-check.ts';
+import { endOfLog, leaseFaults, readLog } from './log-check.ts';
 
 export interface RaceResult {
   readonly grants: number;
@@ -21,7 +21,7 @@ export async function race(store: string, processes: number, seconds: number): P
   writeFileSync(join(folder.path, 'last-token'), '0');
   const path = 'src/wanted.ts';
   // Whoever creates the store is not what this is about.
-  await (await open({ store })).close();
+  const before = await endOfLog(store);
   const racers = Array.from({ length: processes }, (_, index) =>
     startProgram('race-worker.ts', { store, folder: folder.path, agent_id: `racer-${index}`, path }),
   );
@@ -43,7 +43,10 @@ export async function race(store: string, processes: number, seconds: number): P
   const entries = await readLog(coxswain.store);
   await coxswain.close();
   const faults = leaseFaults(entries);
-  const acquired = entries.flatMap((entry) => entry.events).filter(({ type }) => type === 'lock_acquired');
+  const acquired = entries
+    .filter(({ position }) => position > before)
+    .flatMap((entry) => entry.events)
+    .filter(({ type }) => type === 'lock_acquired');
   if (acquired.length !== total.grants)
     faults.push(`${total.grants} grants were answered, ${acquired.length} are in the log`);
   const engine = store.slice(0, store.indexOf(':'));
