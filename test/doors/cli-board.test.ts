@@ -175,6 +175,26 @@ test('[PHASE-5] [CLI-1] cox forage --wait: a failure is exit code 1 with its rea
   assert.equal((claims as JsonObject[]).length, 1, 'the goal stays on the board');
 });
 
+test('[PHASE-5] [CLI-1] cox forage --wait-seconds: not done by then is exit code 1, and the goal stays on the board', async () => {
+  using place = scratch();
+  await staged(place, async (as) => {
+    await (await as('anna'))('join_board', { role: 'Editor' });
+    const { code, out } = await typed(place, ['forage', 'a page', '--wait-seconds', '0.2']);
+    assert.equal(code, 1);
+    assert.match(out, /\nNot done yet, it goes on: 0 of 1 claim done/);
+    const other = await typedJson(place, 'forage', 'another', '--wait-seconds', '0.2');
+    assert.partialDeepStrictEqual(other, { code: 1, success: false, outcome: 'unfinished' });
+    const { claims } = await typedJson(place, 'board');
+    assert.equal((claims as JsonObject[]).length, 2);
+  });
+  for (const seconds of ['0', '-1', 'soon'])
+    assert.partialDeepStrictEqual(await typedJson(place, 'forage', 'a page', '--wait-seconds', seconds), {
+      code: 2,
+      error: 'invalid_input',
+      field: 'wait_seconds',
+    });
+});
+
 test('[PHASE-8] [BID-1] cox board: bids, who is awaited, what is stuck and the command that helps; cox status and /metrics say so, too', async () => {
   using place = scratch();
   const empty = await typed(place, ['board']);

@@ -15,6 +15,7 @@ export function declareBoard(program: Command, terminal: Terminal, result: Resul
     .argument('<goal>', 'What is wanted, in words; the contents of the artefact.')
     .option('--type <type>', 'What kind of artefact it is (default: GoalDefined)')
     .option('--wait', 'Tell what comes of it until all of it is done; the exit code says how it ended.')
+    .option('--wait-seconds <n>', 'The same, but so long at most; not done by then is exit code 1.')
     .action(async (goal: string, _options, command: Command) => {
       const { forage: run } = await import('./board/forage.ts');
       await run(goal, mergedOptions<ForageOptions>(command), terminal, result);
@@ -22,7 +23,7 @@ export function declareBoard(program: Command, terminal: Terminal, result: Resul
   declareCommon(forage, 'identity');
   addExamples(forage, [
     'cox forage "a page that shows all locks"',
-    'cox forage "$(cat goal.md)" --wait',
+    'cox forage "$(cat goal.md)" --wait-seconds 3600',
     'cox forage "0.3.0" --type ReleaseWanted --wait --json',
   ]);
   const unearth = program

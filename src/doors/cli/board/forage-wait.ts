@@ -23,6 +23,13 @@ import { boardRow } from './up-news.ts';
 const LOOK_MS = 2_000;
 const AWAY_MS = 1_000;
 
+export interface Patience {
+  /** Aborted: somebody did not want to wait any longer. */
+  readonly signal: AbortSignal;
+  /** At most so long. */
+  readonly wait_ms: number;
+}
+
 /** Undefined: somebody did not want to wait any longer. */
 export async function waitForThread(
   coxswain: Coxswain,
@@ -30,9 +37,10 @@ export async function waitForThread(
   after: number,
   options: CommonOptions,
   terminal: Terminal,
-  signal: AbortSignal,
+  { signal, wait_ms }: Patience,
 ): Promise<JsonObject | undefined> {
   const { store, clock, project } = coxswain;
+  const until_ms = clock.elapsed_ms() + wait_ms;
   const hints = storeHints(store, clock, project, signal, isBoardRow);
   const housekeeper = housekeeperOf(coxswain);
   const teller =
@@ -48,7 +56,10 @@ export async function waitForThread(
         // Twice: on some stores a look over many records is not of one moment.
         if (isOver && settled) return outcomeOf(descent);
         settled = isOver;
-        if (!isOver) await hints.next(clock.elapsed_ms() + Math.min(LOOK_MS, next_ms));
+        const now_ms = clock.elapsed_ms();
+        if (!isOver && now_ms >= until_ms)
+          return { ...outcomeOf(descent), success: false, outcome: 'unfinished' };
+        if (!isOver) await hints.next(Math.min(until_ms, now_ms + Math.min(LOOK_MS, next_ms)));
       } catch (error) {
         if (!(error instanceof StoreFailure) || error.refusal.error !== 'database_unavailable') throw error;
         await clock.sleep(AWAY_MS, signal).catch(() => {});
@@ -112,6 +123,7 @@ export function outcomeLines(answer: JsonObject, terminal: Terminal, options: Co
     complete: { text: 'Done', style: 'green' as const },
     failed: { text: 'It came to nothing', style: 'red' as const },
     waits_for_person: { text: 'It waits for a person', style: 'yellow' as const },
+    unfinished: { text: 'Not done yet, it goes on', style: 'yellow' as const },
   }[String(answer.outcome)] ?? { text: String(answer.outcome), style: undefined };
   return [
     '',

@@ -8,9 +8,10 @@ import {
 } from '../../../domain/board/claim.ts';
 import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { isRefusal } from '../../../kernel/refusal.ts';
+import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import { publishArtefact } from '../../../operations/board/artefacts.ts';
-import { EXIT_CODES, verdictOf } from '../../answer.ts';
+import { EXIT_CODES, invalid, verdictOf } from '../../answer.ts';
+import { readNumber } from '../../fields.ts';
 import { claimTitle } from '../board-words.ts';
 import { type CommonOptions, cliIdentity, cliShowing, conclude, type Result, withStore } from '../common.ts';
 import { endOfLog } from '../follow.ts';
@@ -22,11 +23,13 @@ import { outcomeLines, waitForThread } from './forage-wait.ts';
 export interface ForageOptions extends CommonOptions {
   readonly type?: string;
   readonly wait?: boolean;
+  readonly waitSeconds?: string;
 }
 
 const FIRST_TYPE = 'GoalDefined';
 const SUMMARY_CHARS = 200;
 const INTERRUPTED = 130;
+const WAIT_SECONDS_MAX = 604_800;
 
 /** Puts the first artefact on the board, and stays, if it is asked to, until all that came of it is done. */
 export async function forage(
@@ -37,6 +40,8 @@ export async function forage(
 ): Promise<void> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return await conclude(terminal, who.refusal, options, result);
+  const wait_ms = patienceOf(options);
+  if (typeof wait_ms !== 'number') return await conclude(terminal, wait_ms, options, result);
   const stopped = untilStopped();
   const over = new AbortController();
   void stopped.signal.then(() => over.abort());
@@ -51,15 +56,11 @@ export async function forage(
       if (isRefusal(published)) return published;
       const next = await nextStep(coxswain, published);
       if (options.json !== true) await terminal.out(`${publishedLines(published, type, next).join('\n')}\n`);
-      if (options.wait !== true) return { ...published, next };
-      const found = await waitForThread(
-        coxswain,
-        String(published.artefact_id),
-        after,
-        options,
-        terminal,
-        over.signal,
-      );
+      if (wait_ms === 0) return { ...published, next };
+      const found = await waitForThread(coxswain, String(published.artefact_id), after, options, terminal, {
+        signal: over.signal,
+        wait_ms,
+      });
       interrupted = found === undefined;
       return { ...published, ...found };
     });
@@ -71,6 +72,14 @@ export async function forage(
   } finally {
     stopped.dispose();
   }
+}
+
+/** 0: it is not waited for. */
+function patienceOf({ wait, waitSeconds }: ForageOptions): number | Refusal {
+  if (waitSeconds === undefined) return wait === true ? Number.POSITIVE_INFINITY : 0;
+  const seconds = Number(readNumber(waitSeconds));
+  if (seconds > 0 && seconds <= WAIT_SECONDS_MAX) return seconds * 1000;
+  return invalid('wait_seconds', `seconds, more than 0 and at most ${WAIT_SECONDS_MAX}`);
 }
 
 /** For lists: what its first line says. */
