@@ -92,7 +92,23 @@ function openBusyHandler(): Committer {
   };
 }
 
+/** `file` is the server's socket. A lock is taken and released in turns, as ours is. */
+async function openRedis(): Promise<Committer> {
+  const { acquireLock, connectLocks, releaseLock } = await import('./baselines/redis-locks.ts');
+  const client = await connectLocks(file, false);
+  let token = '';
+  return {
+    async commit(turn) {
+      const path = `src/worker-${name}/file-${Math.floor(turn / 2) % PATHS}.ts`;
+      if (turn % 2 === 0) token = await acquireLock(client, path);
+      else await releaseLock(client, path, token);
+    },
+    close: async () => client.disconnect(),
+  };
+}
+
 async function openCommitter(): Promise<Committer> {
+  if (way === 'redis') return await openRedis();
   if (way === 'busy handler') return openBusyHandler();
   if (way === 'proposals') return await openProposing();
   return way === 'claims in files' ? await openClaims() : await openOurs();

@@ -6,9 +6,9 @@ import { percentile } from './statistics.ts';
 
 /**
  * How a worker commits: through our library (with or without the seat), with SQLite's own busy handler, by claiming
- * edges in a folder of plain files, or by leaving proposals in its inbox for a serialiser.
+ * edges in a folder of plain files, by leaving proposals in its inbox for a serialiser, or in a Redis server.
  */
-export type Way = 'seat' | 'direct' | 'busy handler' | 'claims in files' | 'proposals';
+export type Way = 'seat' | 'direct' | 'busy handler' | 'claims in files' | 'proposals' | 'redis';
 
 export interface WorkerReport {
   /** Of each commit, in order. */

@@ -16,7 +16,7 @@ interface Way {
   clients: LockClient[];
 }
 
-async function connect(path: string, enableAutoPipelining: boolean): Promise<LockClient> {
+export async function connectLocks(path: string, enableAutoPipelining: boolean): Promise<LockClient> {
   const client = new Redis({ path, lazyConnect: true, enableAutoPipelining });
   client.defineCommand('releaseLock', { numberOfKeys: 1, lua: RELEASE });
   await client.connect();
@@ -29,12 +29,22 @@ function pairs(way: Way, callers: number, durationMs: number, counters: number[]
     if (client === undefined) throw new Error('no connection');
     const turn = (counters[caller] ?? 0) + 1;
     counters[caller] = turn;
-    const key = `lock:src/caller-${caller}/file-${turn % PATHS_PER_CALLER}.ts`;
-    const token = randomUUID();
-    if ((await client.set(key, token, 'PX', TTL_MS, 'NX')) !== 'OK') throw new Error(`${key} was taken`);
-    if ((await client.releaseLock(key, token)) !== 1) throw new Error(`${key} was not ours`);
+    const path = `src/caller-${caller}/file-${turn % PATHS_PER_CALLER}.ts`;
+    await releaseLock(client, path, await acquireLock(client, path));
     return 1;
   });
+}
+
+/** Answers the token by which it is released. */
+export async function acquireLock(client: LockClient, path: string): Promise<string> {
+  const token = randomUUID();
+  if ((await client.set(`lock:${path}`, token, 'PX', TTL_MS, 'NX')) !== 'OK')
+    throw new Error(`${path} was taken`);
+  return token;
+}
+
+export async function releaseLock(client: LockClient, path: string, token: string): Promise<void> {
+  if ((await client.releaseLock(`lock:${path}`, token)) !== 1) throw new Error(`${path} was not ours`);
 }
 
 /**
@@ -42,11 +52,11 @@ function pairs(way: Way, callers: number, durationMs: number, counters: number[]
  * fastest differs between machines, so the first measurement tries all three and keeps the peer's best.
  */
 export async function openRedisLocks(path: string, callers: number): Promise<Contender> {
-  const own = await Promise.all(Array.from({ length: callers }, () => connect(path, false)));
+  const own = await Promise.all(Array.from({ length: callers }, () => connectLocks(path, false)));
   const ways: Way[] = [
     { name: 'a connection each', clients: own },
-    { name: 'one connection', clients: [await connect(path, false)] },
-    { name: 'one connection, automatic pipelining', clients: [await connect(path, true)] },
+    { name: 'one connection', clients: [await connectLocks(path, false)] },
+    { name: 'one connection, automatic pipelining', clients: [await connectLocks(path, true)] },
   ];
   const counters: number[] = [];
   let best: Way | undefined;

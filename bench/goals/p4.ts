@@ -30,11 +30,11 @@ async function openOurPairs(dir: string): Promise<Contender> {
   };
 }
 
-/** The same from processes of their own, through whoever of them sits. */
-async function openSeatPairs(dir: string): Promise<Contender> {
-  const crew = await openCrew('seat', join(dir, 'seat.db'), LOCK_CALLERS);
+/** The same from processes of their own: through whoever of them sits, or each with its connection to Redis. */
+async function openCrewPairs(way: 'seat' | 'redis', place: string, name: string): Promise<Contender> {
+  const crew = await openCrew(way, place, LOCK_CALLERS);
   return {
-    name: 'ours',
+    name,
     async measure(durationMs) {
       const { count, elapsed_ms } = await crew.measure(durationMs);
       // An acquire and a release.
@@ -73,7 +73,7 @@ export async function p4(bench: Bench): Promise<Row[]> {
     goal: 'P4',
     what: `lock pairs, SQLite, durable, ${LOCK_CALLERS} processes through the seat`,
     unit: 'pairs/s',
-    ours: () => openSeatPairs(dir),
+    ours: () => openCrewPairs('seat', join(dir, 'seat.db'), 'ours'),
     peers: [],
   };
   if (redis === undefined) {
@@ -86,7 +86,11 @@ export async function p4(bench: Bench): Promise<Row[]> {
     ];
   }
   locks.peers.unshift({ open: () => openRedisLocks(redis.path, LOCK_CALLERS), bound: lockBound });
-  processes.peers.unshift({ open: () => openRedisLocks(redis.path, LOCK_CALLERS), bound: lockBound });
+  const eight = `Redis SET NX PX + Lua release, fsync always, ${LOCK_CALLERS} processes`;
+  processes.peers.unshift(
+    { open: () => openCrewPairs('redis', redis.path, eight), bound: lockBound },
+    { open: () => openRedisLocks(redis.path, LOCK_CALLERS) },
+  );
   queue.peers.unshift({
     open: async () => cycles(await openBullmq(redis.path, QUEUE_CALLERS)),
     bound: queueBound,
