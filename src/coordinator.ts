@@ -225,7 +225,7 @@ export class Connection {
     this.#touched_ms = clock.now_ms();
     const sign = { active, calls, enough_ms: presence.touch_ms, capabilities: this.#showing.capabilities };
     try {
-      const outcome = await this.#chore('touch_session', presence.sign(this.actor, sign));
+      const outcome = await this.chore('touch_session', presence.sign(this.actor, sign));
       return outcome.status === 'committed' && outcome.answer.resumed === true ? 'resumed' : 'here';
     } catch (error) {
       // The call itself says what is wrong; the next one tries again.
@@ -267,7 +267,7 @@ export class Connection {
       if (found === undefined || 'success' in found) return found as Refusal | undefined;
       if (found.profile.resource_limits.max_api_calls_per_hour === undefined) return undefined;
       if (operation.winds_down === true) return undefined;
-      const counted = answerOf(await this.#chore('count_call', countCall(this.actor, demand.default_trust)));
+      const counted = answerOf(await this.chore('count_call', countCall(this.actor, demand.default_trust)));
       return isRefusal(counted) ? counted : undefined;
     } catch (error) {
       // What a machine answers alone needs no store, and so no rules that are kept there.
@@ -361,7 +361,7 @@ export class Connection {
       search: async (query) => (await import('./ledger/trail/search.ts')).search(store.trail, project, query),
       rowsSince: async (since_ms, rows_max) =>
         (await import('./ledger/trail/search.ts')).rowsSince(store, project, since_ms, rows_max),
-      chore: (name, decision) => this.#chore(name, decision),
+      chore: (name, decision) => this.chore(name, decision),
     };
   }
 
@@ -382,15 +382,15 @@ export class Connection {
     return await store.take(request, governed);
   }
 
-  #chore<A extends JsonObject>(name: string, decision: Decision<A>) {
+  /** What the product does for its caller: a row of its own in the log. */
+  chore<A extends JsonObject>(name: string, decision: Decision<A>) {
     const { store, clock, ids, project } = this.#context;
-    const parameters = { on_behalf_of: this.actor.agent_id };
     const request: Request = {
       project,
       actor: HOUSEKEEPER,
       sequence: 0,
       operation: name,
-      parameters,
+      parameters: { on_behalf_of: this.actor.agent_id },
       operation_id: ids.uuid(),
       input_digest: '',
       started_ms: clock.elapsed_ms(),

@@ -1,3 +1,4 @@
+import type { FileStatus } from '../domain/queue/filed.ts';
 import type { FailurePolicy, TaskStatus } from '../domain/queue/task.ts';
 import type { SessionStatus } from '../domain/sessions/session.ts';
 import type { Json } from '../kernel/json.ts';
@@ -127,6 +128,13 @@ export interface Task {
   ended_at?: string;
   result?: Json;
   error_message?: string;
+  /** Of a task that is a file in a work directory: whose it is, what the file says, where it lies and its name. */
+  agent?: string;
+  file_status?: FileStatus | 'being_written';
+  started_by?: string;
+  path?: string;
+  task_file?: string;
+  waits_for_files?: string[];
 }
 
 interface Changed extends Done {
@@ -198,7 +206,7 @@ export interface Answers {
   completeWork: Completed;
   renewWork: Done & Pick<Claim, 'task_id' | 'expires_at' | 'fencing_token'>;
   showWork: Done & Task;
-  listWork: Done & { pending: Task[]; claimed: Task[]; delayed: Task[] };
+  listWork: Done & { pending: Task[]; claimed: Task[]; delayed: Task[]; filed?: Task[] };
   cancelWork: Changed & { has_dependents?: true };
   reprioritiseWork: Changed & { priority: number };
   retryWork: Changed;

@@ -59,6 +59,7 @@ export const wire: WireTable = {
   fail_task_file: { path: '/tasks/error', repeats: 'by_id' },
   freeze_task_file: { path: '/tasks/freeze', repeats: 'by_id' },
   retry_task_file: { path: '/tasks/retry', repeats: 'by_id' },
+  file_work: { path: '/tasks/file', repeats: 'by_id' },
   publish_artefact: { path: '/artefacts/publish', repeats: 'by_id' },
   get_artefact: { path: '/artefacts/get', repeats: 'freely' },
   list_artefacts: { path: '/artefacts/list', repeats: 'freely' },

@@ -25,7 +25,7 @@ import {
   signalStaleClaims as signalStale,
 } from './claims/stale-claims.ts';
 import { leaveHandoff as leaveBehind } from './handoffs/final-handoff.ts';
-import { writeHandoff as handOff } from './handoffs/handoff.ts';
+import { writeHandoff as handOff, writeHandoffOnce as handOffOnce } from './handoffs/handoff.ts';
 import { createKey as create, revokeKey as revoke } from './keys/change-keys.ts';
 import { acquireLock as acquire } from './locks/acquire-lock.ts';
 import { tidyLocks as tidy, awaitLock as wait, withdrawLock as withdraw } from './locks/await-lock.ts';
@@ -44,8 +44,10 @@ import {
   retryWork as retry,
 } from './queue/change-work.ts';
 import { completeWork as complete, completeWorkBatch as completeBatch } from './queue/complete-work.ts';
+import { fileWork as fileIt } from './queue/file-work.ts';
 import { type GetWork, getWork as take } from './queue/get-work.ts';
 import { joinLine as join, leaveLine as leave } from './queue/line.ts';
+import { mirrorDeleted as mirrorGone, mirrorFile as mirrorIt } from './queue/mirror-work.ts';
 import { renewWork as renew } from './queue/renew-work.ts';
 import { settleDue as settle } from './queue/settle-due.ts';
 import { submitWork as submit } from './queue/submit-work.ts';
@@ -150,6 +152,11 @@ export const restoreTrust = command('restore_trust', restore);
 export const applyProfiles = command('apply_profiles', apply);
 export const reportUsage = command('report_usage', report);
 export const countCall = command('count_call', call);
+
+export const fileWork = command('file_work', fileIt);
+export const mirrorFile = command('mirror_file', mirrorIt);
+export const mirrorDeleted = command('mirror_deleted', mirrorGone);
+export const writeHandoffOnce = command('write_handoff_once', handOffOnce);
 
 export const claimEdge = command('claim_edge', claimIt);
 export const heartbeatClaim = command('heartbeat_claim', keepClaim);

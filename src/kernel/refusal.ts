@@ -49,6 +49,10 @@ const catalogue = {
     'error',
     'Your claim ran out and the task goes to another agent. Drop your result or get_work again.',
   ],
+  task_is_filed: [
+    'error',
+    'Change the file instead: `cox task start|done|error|freeze|retry`, or edit or move it; the queue follows.',
+  ],
   wrong_status: ['error', 'Look at the status; this step is not possible from it.'],
   // sessions, mail, teams
   session_ended: ['error', 'Look what you still hold (check_locks), then ask again for what you need.'],

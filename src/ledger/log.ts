@@ -2,7 +2,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { EventBody } from './entity.ts';
 
 /** Raised when stored events change or new ones come; golden logs of every number are kept and replayed. */
-export const EVENT_SCHEMA = 6;
+export const EVENT_SCHEMA = 7;
 
 export interface Actor {
   readonly agent_id: string;

@@ -46,6 +46,7 @@ import { submitWorkBatch } from './submit-work-batch.ts';
 import {
   createTaskFile,
   failTaskFile,
+  fileWork,
   finishTaskFile,
   freezeTaskFile,
   listTaskFiles,
@@ -112,6 +113,7 @@ export const declarations = {
   failTaskFile,
   freezeTaskFile,
   retryTaskFile,
+  fileWork,
   publishArtefact,
   getArtefact,
   listArtefacts,

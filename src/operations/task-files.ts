@@ -1,5 +1,7 @@
+import type { JsonObject } from '../kernel/json.ts';
 import type { Operation, Step } from '../operation.ts';
 import type { CreateInput } from './task-files/create.ts';
+import type { FileWorkInput } from './task-files/file-work.ts';
 import type { ListInput } from './task-files/look.ts';
 
 // What reads and writes work directories is loaded when somebody asks: most commands have nothing to do with it.
@@ -22,7 +24,11 @@ const schemas = async () => await import('./schemas/task-files.ts');
 const verbs = async () => await import('../domain/workdir/verbs.ts');
 const acting = async (
   ...[step, task_id, action, decide]: Parameters<typeof import('./task-files/act.ts').act>
-) => (await import('./task-files/act.ts')).act(step, task_id, action, decide);
+) => shown(step, await (await import('./task-files/act.ts')).act(step, task_id, action, decide));
+
+/** In the store as well, where the directory is mirrored. */
+const shown = async (step: Step, answer: JsonObject) =>
+  (await import('./task-files/mirrored-verb.ts')).mirrored(step, answer);
 
 const EXAMPLE = '2026-03-01T0930-coder-fix-the-login';
 
@@ -40,7 +46,8 @@ export const createTaskFile = {
     `cox task new reviewer "Review the login" --priority high --dependencies ${EXAMPLE}`,
   ],
   input: async () => (await schemas()).createTaskFile,
-  handle: async (input, step) => (await import('./task-files/create.ts')).createTaskFile(input, step),
+  handle: async (input, step) =>
+    shown(step, await (await import('./task-files/create.ts')).createTaskFile(input, step)),
 } satisfies Operation<CreateInput>;
 
 export const listTaskFiles = {
@@ -156,3 +163,18 @@ export const retryTaskFile = {
   input: async () => (await schemas()).retryTaskFile,
   handle: async ({ task_id }, step) => acting(step, task_id, 'retried', (await verbs()).retryTask),
 } satisfies Operation<Named>;
+
+export const fileWork = {
+  name: 'file_work',
+  group: 'task',
+  verb: 'file',
+  summary: 'Turn a pending task of the queue into a task file for an agent.',
+  route: { method: 'POST', path: '/tasks/file' },
+  mutates: true,
+  repeatable: true,
+  standard: false,
+  positional: ['work_id', 'agent'],
+  examples: ['cox task file 01926f… coder'],
+  input: async () => (await schemas()).fileWork,
+  handle: async (input, step) => (await import('./task-files/file-work.ts')).fileWork(input, step),
+} satisfies Operation<FileWorkInput>;

@@ -75,7 +75,8 @@ function newTaskText(task: JsonObject): string {
 
 /** As somebody asks for it. */
 export function newTaskFileText(task: NewTask): string {
-  const { id, agent, title, priority, artefacts, notes, dependencies, created_by, created_at_ms } = task;
+  const { id, agent, title, priority, artefacts, notes, dependencies, created_by, created_at_ms, work_id } =
+    task;
   const context = {
     ...(notes.length === 0 ? {} : { notes: [...notes] }),
     ...(dependencies.length === 0 ? {} : { dependencies: [...dependencies] }),
@@ -90,6 +91,7 @@ export function newTaskFileText(task: NewTask): string {
     ...(Object.keys(context).length === 0 ? {} : { context }),
     created_at: timeText(created_at_ms),
     created_by,
+    ...(work_id === undefined ? {} : { work_id }),
   });
 }
 

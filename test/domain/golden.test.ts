@@ -106,12 +106,14 @@ const EVENTS: Record<string, string> = {
   'task/dependency_failed': 'task_id',
   'task/dependency_met': 'task_id',
   'task/dependents_released': '',
-  'task/task_cancelled': 'agent_id error_message?',
+  'task/task_cancelled': 'agent_id? error_message? file?',
   'task/task_claimed': 'lease',
-  'task/task_completed': 'agent_id result? token',
+  'task/task_completed': 'agent_id changes? file? moved_from? result? token?',
   'task/task_dead_lettered': 'agent_id error_message token',
   'task/task_depended_on': '',
-  'task/task_failed': 'agent_id error_message? result? token',
+  'task/task_failed': 'agent_id changes? error_message? file? moved_from? result? token?',
+  'task/task_file_changed': 'changes? file moved_from?',
+  'task/task_filed': 'changes? file moved_from? task?',
   'task/task_lease_expired': 'agent_id retry_at_ms token',
   'task/task_promoted': '',
   'task/task_renewed': 'lease',
@@ -156,6 +158,8 @@ const INSIDE: Record<string, string> = {
   settings:
     'allow_duplicate_roles bid_deadline_ms max_attempts max_review_iterations on_failure stuck_ms timeouts_ms',
 };
+/** Where a task lies that is a file. */
+const FILE = 'agent depends_on? directory filing? id path stalls_at_ms? started_at_ms? started_by? status';
 const ROW =
   'agent_id agent_type at_ms duration_ms events operation operation_id parameters position project result schema sequence session_id';
 
@@ -174,6 +178,7 @@ function shapeIsKnown({ kind, type, data }: EventBody): void {
   fieldsAre(type, shape, data);
   if (data.lease !== undefined) assert.match(names(data.lease as object), LEASE);
   if (data.waiter !== undefined) assert.match(names(data.waiter as object), WAITER);
+  if (kind === 'task' && data.file !== undefined) fieldsAre(`${type}.file`, FILE, data.file as object);
   if (!kind.startsWith('board')) return;
   for (const [field, inside] of Object.entries(INSIDE))
     if (data[field] !== undefined) fieldsAre(`${type}.${field}`, inside, data[field] as object);

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cancelWork, reprioritiseWork, retryWork } from '../../src/domain/queue/change-work.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
+import { fileWork } from '../../src/domain/queue/file-work.ts';
+import type { FileStatus } from '../../src/domain/queue/filed.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
+import { mirrorDeleted, mirrorFile, type SeenFile } from '../../src/domain/queue/mirror-work.ts';
 import { renewWork } from '../../src/domain/queue/renew-work.ts';
 import { settleDue } from '../../src/domain/queue/settle-due.ts';
 import { submitWork } from '../../src/domain/queue/submit-work.ts';
@@ -11,11 +14,13 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Decision } from '../../src/ledger/decision.ts';
 import { canonical } from '../../src/ledger/replay.ts';
 import { anna, newTask } from './facts.ts';
+import { lyingAt, seenAs } from './filed-facts.ts';
 import { MINUTE_MS, NOON_MS } from './spec.ts';
 import { drawnIn, transitionsOf, type World } from './walk.ts';
 
 /** So many steps reach everything; more find nothing new. */
 const DEPTH = 10;
+const FILES_DEPTH = 5;
 
 const POLICIES: readonly FailurePolicy[] = ['block', 'skip', 'run'];
 const LATER = { not_before_ms: NOON_MS + 20 * MINUTE_MS };
@@ -56,6 +61,49 @@ function moves(on_dependency_failure: FailurePolicy): Decision<JsonObject>[] {
   ];
 }
 
+/** A task that is a file, and one of the queue that becomes one; somebody waits for it. */
+function fileMoves(): Decision<JsonObject>[] {
+  const file = (task_id: string, path: string, status: FileStatus) => lyingAt(path, status, { id: task_id });
+  const said = (status: SeenFile['status'], words: string) => {
+    if (status === 'completed') return { result: { summary: words } };
+    return status === 'filed' ? {} : { error_message: words };
+  };
+  const seen = (task_id: string): Decision<JsonObject>[] => [
+    ...(
+      [
+        ['filed', 'inbox/x.yaml', 'new'],
+        ['filed', 'assigned/ann/x.yaml', 'in_progress'],
+        ['completed', 'done/x.yaml', 'done'],
+        ['completed', 'done/ann/x.yaml', 'done'],
+        ['failed', 'assigned/ann/x.yaml', 'error'],
+        ['failed', 'assigned/bob/x.yaml', 'error'],
+        ['cancelled', 'fridge/x.yaml', 'frozen'],
+        ['cancelled', 'fridge/old/x.yaml', 'frozen'],
+      ] as const
+    ).map(([status, path, word]) =>
+      mirrorFile(seenAs(task_id, status, { file: file(task_id, path, word), ...said(status, 'so') })),
+    ),
+    ...(['completed', 'failed'] as const).map((status) => {
+      const other = file(task_id, 'done/x.yaml', status === 'failed' ? 'error' : 'done');
+      return mirrorFile(seenAs(task_id, status, { file: other, ...said(status, 'otherwise') }));
+    }),
+    mirrorDeleted(task_id, file(task_id, '', 'new')),
+  ];
+  const filing = { task_id: 'queued', directory: 'work', file_id: 'queued', agent: 'ann', by: 'me' };
+  return [
+    submitWork([newTask('queued', { keyed: true })], 'anna'),
+    fileWork({ ...filing, lease_ms: MINUTE_MS }),
+    submitWork(
+      [newTask('after', { keyed: true, depends_on: ['own'], on_dependency_failure: 'skip' })],
+      'anna',
+    ),
+    submitWork([newTask('later', { keyed: true, depends_on: ['own'] })], 'anna'),
+    settleDue(),
+    ...seen('own'),
+    ...seen('queued'),
+  ];
+}
+
 /** Two worlds are the same to every decider if they differ in versions and past times only. */
 function essence({ state, now_ms }: World): string {
   const tasks = [...state.values()].map(({ id, state: task }) => {
@@ -68,25 +116,39 @@ function essence({ state, now_ms }: World): string {
       failed_dependencies,
       not_before_ms,
       lease,
+      file,
     } = task as unknown as TaskState;
     const due = [not_before_ms, lease?.expires_at_ms].map((time_ms) =>
       Math.sign((time_ms ?? now_ms) - now_ms),
     );
-    return [id, status, attempt_count, releasing, has_dependents, unmet, failed_dependencies, due];
+    return [
+      id,
+      status,
+      attempt_count,
+      releasing,
+      has_dependents,
+      unmet,
+      failed_dependencies,
+      due,
+      file?.status,
+      file?.path,
+      file?.filing,
+    ];
   });
   return canonical([tasks, now_ms > NOON_MS]);
 }
 
-test('[QUEUE-7] [QUEUE-9] the drawing in docs/task-states.md is what the deciders and evolve do, no more and no less', () => {
+const walked = {
+  pause_ms: 11 * MINUTE_MS,
+  kind: 'task',
+  status: (task: JsonObject) => (task as unknown as TaskState).status,
+  essence,
+};
+
+test('[QUEUE-7] [QUEUE-9] [DIR-6] the drawing in docs/task-states.md is what the deciders and evolve do, no more and no less', () => {
   const transitions = POLICIES.flatMap((policy) => [
-    ...transitionsOf({
-      moves: moves(policy),
-      pause_ms: 11 * MINUTE_MS,
-      steps_max: DEPTH,
-      kind: 'task',
-      status: (task) => (task as unknown as TaskState).status,
-      essence,
-    }),
+    ...transitionsOf({ ...walked, moves: moves(policy), steps_max: DEPTH }),
   ]);
-  assert.deepEqual([...new Set(transitions)].sort(), drawnIn('task-states.md'));
+  const ofFiles = transitionsOf({ ...walked, moves: fileMoves(), steps_max: FILES_DEPTH });
+  assert.deepEqual([...new Set([...transitions, ...ofFiles])].sort(), drawnIn('task-states.md'));
 });

@@ -54,6 +54,7 @@ export const soundInputs: Readonly<Record<string, JsonObject>> = {
   fail_task_file: { task_id: 'x', message: 'm' },
   freeze_task_file: { task_id: 'x' },
   retry_task_file: { task_id: 'x' },
+  file_work: { work_id: '0192a000-0000-7000-8000-000000000001', agent: 'coder' },
   publish_artefact: { type: 'GoalDefined', payload: 'a page' },
   get_artefact: { artefact_id: task_id },
   list_artefacts: {},

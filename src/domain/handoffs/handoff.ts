@@ -1,5 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { refuse } from '../../kernel/refusal.ts';
 import {
   commit,
   type Decision,
@@ -7,6 +8,7 @@ import {
   type Needs,
   prefixed,
   type Range,
+  refused,
   type Verdict,
 } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType } from '../../ledger/entity.ts';
@@ -57,6 +59,17 @@ export function writeHandoff(id: string, caller: Caller, handoff: NewHandoff): D
   return {
     needs: { keys: [handoffKey(id)] },
     decide: () => handoffWritten(id, caller, handoff),
+  };
+}
+
+/** Under an id that follows from what it is about: whoever says it again says nothing. */
+export function writeHandoffOnce(id: string, author: SessionName, handoff: NewHandoff): Decision<JsonObject> {
+  return {
+    needs: { keys: [handoffKey(id)] },
+    decide: (loaded) =>
+      loaded.get(handoffKey(id)) === undefined
+        ? handoffWritten(id, author, handoff)
+        : refused(refuse('wrong_status', 'It was handed over before.')),
   };
 }
 

@@ -7,7 +7,7 @@ import { handoffRange, listHandoffs } from '../handoffs/handoff.ts';
 import { checkLocks, checkLocksNeeds } from '../locks/check-locks.ts';
 import { type Message, unreadRange } from '../mail/message.ts';
 import { lineKey, waitersOf } from '../queue/line.ts';
-import { describeTask } from '../queue/show-work.ts';
+import { describeTask, filedRanges } from '../queue/show-work.ts';
 import {
   DEAD,
   DUE,
@@ -40,6 +40,7 @@ const due = prefixed('sort', TASK, DUE, COUNTED_MAX);
 const dead = prefixed('group', TASK, DEAD, COUNTED_MAX);
 const waiting = prefixed('link', TASK, WAITING, COUNTED_MAX);
 const heldBack = prefixed('link', TASK, HELD_BACK, COUNTED_MAX);
+const filed = filedRanges(COUNTED_MAX);
 const unread = unreadRange(COUNTED_MAX);
 const handoff = handoffRange(undefined, 1);
 
@@ -59,7 +60,18 @@ export function overviewNeeds(): Needs {
   const ranges = all.flatMap((needs) => [...(needs.ranges ?? [])]);
   return {
     keys: [lineKey, rulebookKey, ...boardClaimsNeeds.keys],
-    ranges: [...ranges, ready, due, dead, waiting, heldBack, unread, handoff, ...oldestOfEach],
+    ranges: [
+      ...ranges,
+      ready,
+      due,
+      dead,
+      waiting,
+      heldBack,
+      unread,
+      handoff,
+      ...oldestOfEach,
+      ...filed.map(([, range]) => range),
+    ],
   };
 }
 
@@ -69,6 +81,7 @@ export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): 
   const tasks = taskCounts(loaded);
   return {
     ...tasks,
+    ...taskFiles(loaded),
     agents: agentsAt(loaded, locks, tasks.claims as JsonObject[], times, now_ms),
     ...(truncated === true ? { locks_truncated: true } : {}),
     ...locks,
@@ -79,6 +92,37 @@ export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): 
     handoff: listHandoffs(handoff, loaded)[0] ?? null,
     ...mail(loaded),
   };
+}
+
+/** The open tasks of work directories: what is in error and in progress first. */
+export function filedTasks(loaded: Loaded): readonly TaskRecord[] {
+  return filed.flatMap(([, range]) => loaded.list<TaskState>(range));
+}
+
+/** How many of them there are by what their files say, and who works on what. Not there: nothing is mirrored. */
+function taskFiles(loaded: Loaded): JsonObject {
+  const counts = filed.map(([status, range]) => [status, loaded.list(range).length] as const);
+  if (counts.every(([, count]) => count === 0)) return {};
+  const working = filedTasks(loaded).filter(({ state }) => state.file?.status === 'in_progress');
+  const full = counts.some(([, count]) => count === COUNTED_MAX);
+  return {
+    task_files: {
+      ...Object.fromEntries(counts.filter(([, count]) => count > 0).toReversed()),
+      ...(full ? { counted_at_most: COUNTED_MAX } : {}),
+      working: working.map((task) => ({
+        task_id: task.id,
+        task_file: task.state.file?.id ?? '',
+        agent: task.state.file?.agent ?? '',
+        started_by: task.state.file?.started_by,
+        started_at: time(task.state.file?.started_at_ms),
+        task_description: task.state.description,
+      })),
+    },
+  };
+}
+
+function time(at_ms: number | undefined): string | undefined {
+  return at_ms === undefined ? undefined : isoTime(at_ms);
 }
 
 export function deadTasks(loaded: Loaded): readonly TaskRecord[] {

@@ -5,7 +5,7 @@ import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/task.ts';
 import { stuckBoardClaims } from './board-claims.ts';
 import { staleEdgeClaims } from './edge-claims.ts';
-import { deadTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
+import { deadTasks, filedTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
 import { awaitingApproval } from './trusted.ts';
 
 /** Somebody who has waited for so long is worth a look. */
@@ -35,17 +35,40 @@ export function stuckThings(
 ): JsonObject[] {
   const held = byFailedParent(loaded);
   const dead = deadTasks(loaded);
-  const known = new Set(dead.map(({ id }) => id));
+  const files = filedTasks(loaded).flatMap((task) => stuckFile(task, held.get(task.id)?.length ?? 0, now_ms));
+  const known = new Set([...dead.map(({ id }) => id), ...files.map(({ task_id }) => task_id)]);
   return [
     ...awaitingApproval(loaded, now_ms),
     ...staleEdgeClaims(loaded, claim_rules, now_ms),
     ...stuckBoardClaims(loaded, now_ms),
+    ...files,
     ...dead.map((task) => givenUp(task, held.get(task.id)?.length ?? 0)),
     ...[...held]
       .filter(([parent]) => !known.has(parent))
       .flatMap(([parent, tasks]) => failedParent(parent, tasks, parents)),
     ...silentHolders(seen, stale_ms, now_ms),
     ...longWaits(seen, now_ms),
+  ];
+}
+
+/** A task file in error, or in progress for too long. */
+function stuckFile({ id, state }: TaskRecord, holds_back: number, now_ms: number): JsonObject[] {
+  const { file } = state;
+  const stalls_at_ms = file?.stalls_at_ms ?? Number.POSITIVE_INFINITY;
+  if (file === undefined || (file.status !== 'error' && stalls_at_ms > now_ms)) return [];
+  const isError = file.status === 'error';
+  return [
+    {
+      what: isError ? 'failed_file' : 'stalled_file',
+      task_id: id,
+      task_file: file.id,
+      agent_id: file.agent,
+      task_description: state.description,
+      since_at: isoTime((isError ? state.ended_at_ms : file.started_at_ms) ?? stalls_at_ms),
+      ...(holds_back === 0 ? {} : { holds_back }),
+      message: state.error_message,
+      command: `cox task ${isError ? 'retry' : 'show'} ${file.id}`,
+    },
   ];
 }
 
@@ -75,10 +98,15 @@ function failedParent(parent: string, tasks: readonly TaskRecord[], parents: Loa
     since_at: isoTime(state.ended_at_ms ?? 0),
     holds_back: tasks.length,
     message: state.error_message,
-    // A cancelled one stays cancelled; then it is the dependent that has to do without it.
-    command: `cox work retry ${state.status === 'cancelled' ? tasks[0]?.id : parent}`,
+    command: failedParentCommand(parent, state, tasks),
   };
   return [thing];
+}
+
+function failedParentCommand(parent: string, { file, status }: TaskState, tasks: readonly TaskRecord[]) {
+  if (file?.status === 'frozen') return `cox task retry ${file.id}`;
+  // A cancelled one stays cancelled; then it is the dependent that has to do without it.
+  return `cox work retry ${status === 'cancelled' ? tasks[0]?.id : parent}`;
 }
 
 function silentHolders({ agents }: JsonObject, stale_ms: number, now_ms: number): JsonObject[] {

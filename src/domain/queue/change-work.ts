@@ -3,6 +3,7 @@ import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { unknownTask } from './complete-work.ts';
+import { keptInFile } from './mirror-work.ts';
 import { isEnded, isHeldBack, type TaskState, taskEntity, taskEvent, taskKey } from './task.ts';
 
 /** Takes a task back. One that is being worked on too: its holder is told when it completes. */
@@ -52,6 +53,8 @@ function change(
     decide(loaded, now_ms) {
       const state = loaded.get<TaskState>(key)?.state;
       if (state === undefined) return refused(unknownTask(task_id));
+      const filed = keptInFile(task_id, state);
+      if (filed !== undefined) return refused(filed);
       const done = step(state, now_ms);
       if (done !== undefined) return commit([done.event], done.answer);
       const message = `Task ${task_id} is ${state.status}; it is not possible to ${verb} it.`;

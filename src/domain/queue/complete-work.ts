@@ -6,6 +6,7 @@ import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { sessionChangesKey } from '../changesets/session-changes.ts';
 import { type Caller, type Lease, standing } from '../lease.ts';
 import { missingProof, proofNeeds } from '../trust/test-required.ts';
+import { keptInFile } from './mirror-work.ts';
 import { type TaskRecord, type TaskState, taskEvent, taskKey } from './task.ts';
 
 export interface Completion {
@@ -117,6 +118,8 @@ export function heldBy(
 ): { refusal: Refusal } | { lease: Lease; state: TaskState; record: TaskRecord } {
   if (task === undefined) return { refusal: unknownTask(task_id) };
   const { state } = task;
+  const filed = keptInFile(task_id, state);
+  if (filed !== undefined) return { refusal: filed };
   if (state.status !== 'claimed') {
     const message = `Task ${task_id} is ${state.status}; you do not hold it.`;
     return { refusal: refuse('not_held', message, { task_id, status: state.status }) };

@@ -1,7 +1,8 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Loaded, type Needs, prefixed } from '../../ledger/decision.ts';
+import { type Loaded, type Needs, prefixed, type Range } from '../../ledger/decision.ts';
 import { unknownTask } from './complete-work.ts';
+import { filedGroups, filedPath, OPEN_STATUSES, type OpenStatus } from './filed.ts';
 import { DUE, policyOf, READY, TASK, type TaskRecord, type TaskState, taskKey } from './task.ts';
 
 export function showWorkNeeds(task_id: string): Needs {
@@ -14,15 +15,33 @@ export function showWork(task_id: string, loaded: Loaded): JsonObject {
 }
 
 export function listWorkNeeds(limit: number): Needs {
-  return { ranges: [prefixed('sort', TASK, READY, limit), prefixed('sort', TASK, DUE, limit)] };
+  return {
+    ranges: [
+      prefixed('sort', TASK, READY, limit),
+      prefixed('sort', TASK, DUE, limit),
+      ...filedRanges(limit).map(([, range]) => range),
+    ],
+  };
 }
 
-/** What can be handed out, in that order, and what is claimed or delayed, soonest first. */
+/** The open tasks of work directories, by what their files say. */
+export function filedRanges(limit: number): [OpenStatus, Range][] {
+  return OPEN_STATUSES.map((status) => [status, prefixed('group', TASK, filedGroups(status), limit)]);
+}
+
+/** What can be handed out, in that order, what is claimed or delayed, soonest first, and what is a file. */
 export function listWork(limit: number, loaded: Loaded): JsonObject {
   const ready = loaded.list<TaskState>(prefixed('sort', TASK, READY, limit));
   const timed = loaded.list<TaskState>(prefixed('sort', TASK, DUE, limit));
   const of = (status: string) => timed.filter(({ state }) => state.status === status).map(describeTask);
-  return { success: true, pending: ready.map(describeTask), claimed: of('claimed'), delayed: of('delayed') };
+  const filed = filedRanges(limit).flatMap(([, range]) => loaded.list<TaskState>(range));
+  return {
+    success: true,
+    pending: ready.map(describeTask),
+    claimed: of('claimed'),
+    delayed: of('delayed'),
+    ...(filed.length === 0 ? {} : { filed: filed.slice(0, limit).map(describeTask) }),
+  };
 }
 
 export function describeTask({ id, state }: TaskRecord): JsonObject {
@@ -48,6 +67,20 @@ export function describeTask({ id, state }: TaskRecord): JsonObject {
     ended_at: time(state.ended_at_ms),
     result: state.result,
     error_message: state.error_message,
+    ...describeFile(state),
+  };
+}
+
+/** Of a task that is a file: where it lies, whose it is and what it says. */
+function describeFile({ file }: TaskState): JsonObject {
+  if (file === undefined) return {};
+  return {
+    agent: file.agent,
+    file_status: file.filing === undefined ? file.status : 'being_written',
+    started_by: file.started_by,
+    path: filedPath(file),
+    task_file: file.id,
+    waits_for_files: some(file.depends_on ?? []),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Json } from '../../kernel/json.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
 import type { Lease } from '../lease.ts';
+import { type FiledAs, filedFields, filedGroup } from './filed.ts';
 
 /**
  * docs/task-states.md draws these and a test compares the drawing with `evolve`. `dead` is the dead-letter state: every
@@ -11,6 +12,7 @@ export type TaskStatus =
   | 'delayed'
   | 'pending'
   | 'claimed'
+  | 'filed'
   | 'completed'
   | 'failed'
   | 'cancelled'
@@ -48,6 +50,8 @@ export interface TaskState {
   has_dependents: boolean;
   /** … and this says that passing it on is not finished. Any get_work goes on with it. */
   releasing: boolean;
+  /** It is a file in a work directory: that is the truth, this a mirror of it, and nobody takes it from the queue. */
+  file?: FiledAs | undefined;
 }
 
 export type TaskRecord = EntityRecord<TaskState>;
@@ -119,7 +123,7 @@ export function tellDependent(id: string, state: TaskState, parent: string, stat
 export const taskEntity: EntityType<TaskState> = {
   kind: TASK,
   evolve: (state, event, at_ms) => evolveTask(state, event, at_ms),
-  index(state) {
+  index(state, id) {
     const urgency = String(state.priority).padStart(2, '0');
     if (state.status === 'pending')
       return { sort: `${READY}${urgency}`, group: `${readyGroup(state.task_type)}${urgency}` };
@@ -128,6 +132,7 @@ export const taskEntity: EntityType<TaskState> = {
     // Due at once, not from its end on: a clock that is set back must not hold up those who wait.
     const sort = state.releasing ? dueKey(0) : undefined;
     if (state.status === 'dead') return { sort, group: DEAD };
+    if (state.file !== undefined) return { sort, group: filedGroup(state, id) };
     // A skipped one is still found by its parents: it comes back when what it was skipped for is made good.
     if (state.status !== 'blocked' && state.status !== 'skipped') return { sort };
     // A failed parent's children move under another prefix, so that telling them is a range that empties.
@@ -142,13 +147,18 @@ interface TaskEventData {
   lease: Lease;
   retry_at_ms: number;
   priority: number;
+  /** As it begins, of one that nobody has submitted. */
+  task?: Omit<TaskState, 'status'>;
 }
 
 function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: number): TaskState {
   const data = event.data as unknown as TaskEventData;
   if (event.type === 'task_submitted') return waitOrGo({ ...(event.data as unknown as TaskState) }, at_ms);
+  if (event.type === 'task_filed') return file(state ?? (data.task as TaskState), event);
   if (state === undefined) throw new Error(`${event.type} of a task that was never submitted: ${event.id}`);
   switch (event.type) {
+    case 'task_file_changed':
+      return { ...state, ...filedFields(event) };
     case 'task_depended_on':
       return { ...state, has_dependents: true };
     case 'dependency_met':
@@ -196,7 +206,13 @@ function hearOf(state: TaskState, how: string, parent: string, at_ms: number): T
 }
 
 function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
-  const ended = { ...state, lease: undefined, ended_at_ms: at_ms, releasing: state.has_dependents };
+  const ended = {
+    ...state,
+    lease: undefined,
+    ended_at_ms: at_ms,
+    releasing: state.has_dependents,
+    ...(event.data.file === undefined ? {} : { ...NOTHING_SAID, ...filedFields(event) }),
+  };
   const { result, error_message } = event.data;
   switch (event.type) {
     case 'task_completed':
@@ -214,6 +230,15 @@ function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
     default:
       throw new Error(`unknown event of a task: ${event.type}`);
   }
+}
+
+/** What a file says of its end is all there is: nothing of an end before it stays. */
+const NOTHING_SAID = { result: undefined, error_message: undefined };
+
+/** It becomes a file, or is one again after an end that somebody has undone. */
+function file(state: TaskState, event: EventBody): TaskState {
+  const open = { releasing: false, ended_at_ms: undefined, not_before_ms: undefined, ...NOTHING_SAID };
+  return { ...state, ...open, ...filedFields(event), status: 'filed' };
 }
 
 /** Its end, if it had one, is undone; dependents that have not heard of it wait on. */

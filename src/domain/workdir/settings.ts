@@ -9,6 +9,10 @@ export interface WorkdirSettings {
   readonly archive_ms: number;
   /** A task that would change what another one is changing waits in the inbox. */
   readonly serialise_conflicts: boolean;
+  /** The tasks are shown in the repository's store, too, also where nobody names one. */
+  readonly mirror: boolean;
+  /** Tasks of the queue that become files, by their type (`*`: any other), and for whom. */
+  readonly take_from_queue: Readonly<Record<string, string>>;
 }
 
 export const DEFAULT_WORKDIR: WorkdirSettings = {
@@ -16,4 +20,6 @@ export const DEFAULT_WORKDIR: WorkdirSettings = {
   silent_ms: 24 * HOUR_MS,
   archive_ms: 30 * 24 * HOUR_MS,
   serialise_conflicts: false,
+  mirror: false,
+  take_from_queue: {},
 };

@@ -50,6 +50,8 @@ export interface WorkTask {
   readonly error?: TaskError | undefined;
   /** The task that was created for `result.next_agent`. */
   readonly follow_up?: string | undefined;
+  /** The task of the queue that it came from. */
+  readonly work_id?: string | undefined;
 }
 
 export interface TaskFile {

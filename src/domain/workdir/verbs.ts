@@ -31,6 +31,8 @@ export interface NewTask {
   readonly dependencies: readonly string[];
   readonly created_by: string;
   readonly created_at_ms: number;
+  /** The task of the queue that it comes from. */
+  readonly work_id?: string | undefined;
 }
 
 export type VerbStep =

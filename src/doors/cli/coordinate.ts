@@ -5,13 +5,15 @@ import { fingerprint } from '../../kernel/fingerprint.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import { HOUSEKEEPER } from '../../ledger/log.ts';
 import { coordinate, type PassResult } from '../../workdir/pass.ts';
 import { findRoot, readSettings } from '../../workdir/root.ts';
 import { invalid } from '../answer.ts';
+import type { PassMirror } from '../coordinate/mirror.ts';
 import { described, installedLines, linesOf, publishedLines } from '../coordinate/words.ts';
 import { readNumber } from '../fields.ts';
 import { type Channel, readChannels } from '../notify/channels.ts';
-import { type CommonOptions, conclude, type Result } from './common.ts';
+import { type CommonOptions, cliIdentity, conclude, placeOf, type Result } from './common.ts';
 import { untilStopped } from './signals.ts';
 import { jsonLine, type Terminal } from './terminal.ts';
 import { plain } from './text.ts';
@@ -53,9 +55,49 @@ export async function coordinateCommand(
   if (options.watch === true)
     return await keepCoordinating(dir, options, every_ms as number, terminal, result);
   if (commits) return await publish(place, options, terminal, result);
-  const pass = await runPass(place, options);
-  await show(place, pass, options, terminal);
-  result.code = codeOf(pass);
+  const mirror = await mirrorFor(place, options, terminal);
+  const pass = await mirroredPass(place, options, mirror);
+  await show(place, pass, options, terminal, mirror);
+  result.code = codeOf(pass, mirror);
+}
+
+/** A store that somebody names, or `mirror: true`, means that the tasks are shown there; a dry run shows nobody anything. */
+async function mirrorFor(
+  { root, settings }: Place,
+  options: CoordinateOptions,
+  terminal: Terminal,
+): Promise<PassMirror | undefined> {
+  if (options.dryRun === true) return undefined;
+  const chosen = placeOf(options, terminal);
+  const isNamed = !chosen.ok || chosen.place.store !== undefined;
+  if (!isNamed && !settings.mirror) return undefined;
+  const who = cliIdentity(options, terminal.env);
+  const { PassMirror } = await import('../coordinate/mirror.ts');
+  const refusal = !chosen.ok ? chosen.refusal : who.ok ? undefined : who.refusal;
+  const mirror = new PassMirror({
+    root,
+    settings,
+    actor: who.ok ? who.actor : HOUSEKEEPER,
+    open: async (more) =>
+      await (await import('../../index.ts')).open({ ...(chosen.ok ? chosen.place : {}), ...more }),
+  });
+  if (refusal !== undefined) mirror.away = refusal;
+  return mirror;
+}
+
+async function mirroredPass(
+  place: Place,
+  options: CoordinateOptions,
+  mirror: PassMirror | undefined,
+): Promise<PassResult> {
+  try {
+    await mirror?.take();
+    const pass = await runPass(place, options);
+    await mirror?.show(pass);
+    return pass;
+  } finally {
+    await mirror?.close();
+  }
 }
 
 async function install(
@@ -89,11 +131,22 @@ async function publish(
   const { publishPass } = await import('../coordinate/publish.ts');
   const { root } = place;
   const push = options.push === true;
-  const published = await publishPass(() => runPass(place, options), { root, env: terminal.env, push });
-  if ('success' in published) return await conclude(terminal, published, options, result);
-  const { pass, commit, pushed, replanned } = published;
-  await show(place, pass, options, terminal, { commit: commit ?? null, pushed, replanned });
-  result.code = codeOf(pass);
+  const mirror = await mirrorFor(place, options, terminal);
+  try {
+    const run = async () => {
+      await mirror?.take();
+      return await runPass(place, options);
+    };
+    const published = await publishPass(run, { root, env: terminal.env, push });
+    if ('success' in published) return await conclude(terminal, published, options, result);
+    const { pass, commit, pushed, replanned } = published;
+    // Not before it stands: a pass that is taken back was none.
+    await mirror?.show(pass);
+    await show(place, pass, options, terminal, mirror, { commit: commit ?? null, pushed, replanned });
+    result.code = codeOf(pass, mirror);
+  } finally {
+    await mirror?.close();
+  }
 }
 
 function everyOf({ every }: CoordinateOptions): number | Refusal {
@@ -142,8 +195,8 @@ function noticeOf({ type, task, agent, text, at_ms }: Occurrence): JsonObject {
 }
 
 /** For cron: 1, some file needs mending; 3, some task waits for a person; else 0. */
-function codeOf({ problems, left, findings }: PassResult): number {
-  if (problems.length + left.length > 0) return 1;
+function codeOf({ problems, left, findings }: PassResult, mirror?: PassMirror): number {
+  if (problems.length + left.length > 0 || mirror?.isWell === false) return 1;
   return findings.some(({ kind }) => kind === 'error' || kind === 'stalled') ? 3 : 0;
 }
 
@@ -160,13 +213,18 @@ async function keepCoordinating(
   terminal.gone?.addEventListener('abort', () => over.abort());
   if (options.json !== true)
     await terminal.err(`cox coordinate: a pass every ${every_ms / 1000} s; stop with Ctrl-C.\n`);
+  let told = '';
   try {
     while (!over.signal.aborted) {
       const place = placeFor(dir, terminal);
       if ('success' in place) await conclude(terminal, place, options, result);
       else {
-        const pass = await runPass(place, options);
-        if (isNews(pass)) await show(place, pass, options, terminal);
+        const mirror = await mirrorFor(place, options, terminal);
+        const pass = await mirroredPass(place, options, mirror);
+        const news = mirror?.lines().join('\n') ?? '';
+        if (isNews(pass) || (news !== told && news !== ''))
+          await show(place, pass, options, terminal, mirror);
+        told = news;
       }
       await systemClock.sleep(every_ms, over.signal).catch(() => {});
     }
@@ -185,10 +243,13 @@ async function show(
   pass: PassResult,
   options: CoordinateOptions,
   terminal: Terminal,
+  mirror?: PassMirror,
   published: JsonObject = {},
 ): Promise<void> {
-  const answer = { ...answerOf(root, pass, options), ...published };
-  const lines = [...linesOf(pass, options.dryRun === true), ...publishedLines(published)];
+  const shown = mirror === undefined ? {} : { mirror: mirror.describe() };
+  const answer = { ...answerOf(root, pass, options), ...shown, ...published };
+  const besides = mirror?.lines() ?? [];
+  const lines = [...linesOf(pass, options.dryRun === true, besides), ...publishedLines(published)];
   await terminal.out(options.json === true ? `${jsonLine(answer)}\n` : `${lines.map(plain).join('\n')}\n`);
 }
 

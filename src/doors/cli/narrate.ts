@@ -71,6 +71,8 @@ export class Narrator {
     for (const { events } of entries)
       for (const { kind, id, type, data } of events) {
         if (type === 'task_submitted') this.#titles.set(id, title(data as unknown as TaskState));
+        else if (type === 'task_filed' && data.task !== undefined)
+          this.#titles.set(id, title(data.task as unknown as TaskState));
         else if (type === 'claim_opened')
           this.#titles.set(id, claimTitle(data.opened as unknown as BoardClaimState));
         else if (kind === 'task') wanted.set(id, taskKey(id));

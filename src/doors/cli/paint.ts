@@ -38,6 +38,7 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
   acquired: 'green',
   claimed: 'cyan',
   pending: 'cyan',
+  filed: 'cyan',
   idle: 'yellow',
   delayed: 'yellow',
   blocked: 'yellow',

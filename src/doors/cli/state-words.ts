@@ -4,6 +4,7 @@ import { type BoardClaimState, outstanding } from '../../domain/board/claim.ts';
 import type { ClaimState } from '../../domain/claims/claim.ts';
 import { isOver } from '../../domain/lease.ts';
 import { type LockState, placeOf } from '../../domain/locks/lock.ts';
+import { filedPath } from '../../domain/queue/filed.ts';
 import type { TaskState } from '../../domain/queue/task.ts';
 import type { SessionState } from '../../domain/sessions/session.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -44,7 +45,9 @@ function lockStanding(state: LockState, at_ms: number): string {
   return leases.length > 0 ? `${LONG_AGO}, held by ${who(leases)} until then${waiting}` : `free${waiting}`;
 }
 
-function taskStanding({ status, lease }: TaskState): string {
+function taskStanding({ status, lease, file }: TaskState): string {
+  if (file !== undefined && status === 'filed')
+    return `${file.status.replace('_', ' ')}, ${plain(file.agent)}’s, in ${plain(filedPath(file))}`;
   return lease === undefined || status !== 'claimed' ? plain(status) : `claimed by ${plain(lease.agent_id)}`;
 }
 

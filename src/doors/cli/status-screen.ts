@@ -22,6 +22,7 @@ export function statusLines(seen: JsonObject, view: View, room: Room = ROOMY): s
     ...section('Locks', locks(seen, view, room.locks), view, lockCounts(seen)),
     ...section('Edges', edges(seen, view, room.claims), view, edgeCounts(seen)),
     ...section('Work', work(seen, view, room.claims), view, workCounts(seen)),
+    ...section('Task files', taskFiles(seen, view, room.claims), view, taskFileCounts(seen)),
     ...section('Latest', latest(seen, view), view),
   ];
 }
@@ -51,6 +52,7 @@ function section(
   counts: readonly Cell[] = [],
 ): string[] {
   // Not everybody works by features and edges.
+  if (title === 'Task files' && counts.length === 0) return [];
   if ((title === 'Latest' || title === 'Edges') && lines.length === 0) return [];
   const beside = title === 'Needs you' && lines.length > 0 ? [] : counts;
   const gap = beside.length === 0 ? [] : ['  '];
@@ -83,6 +85,8 @@ function moreLine(more: number, command: string, view: View): string[] {
 const STUCK_WORDS: Readonly<Record<string, (item: JsonObject, now_ms: number) => string>> = {
   approval: (item, now_ms) =>
     `${plain(item.agent_id ?? '')} asks for ${plain(item.operation ?? '')} since ${age(item.since_at, now_ms)}${because(item)}`,
+  failed_file: (item) => `in error: ${taskFile(item)}${holds(item)}${because(item)}`,
+  stalled_file: (item, now_ms) => `in progress for ${age(item.since_at, now_ms)}: ${taskFile(item)}`,
   dead_letter: (item) => `given up: ${task(item)}${holds(item)}${because(item)}`,
   failed_dependency: (item) => `failed: ${task(item)}${holds(item)}${because(item)}`,
   silent_holder: (item, now_ms) =>
@@ -99,6 +103,10 @@ const STUCK_WORDS: Readonly<Record<string, (item: JsonObject, now_ms: number) =>
 
 function task({ task_type, task_description }: JsonObject): string {
   return `${plain(task_type ?? 'task')} “${plain(task_description ?? '')}”`;
+}
+
+function taskFile({ agent_id, task_description }: JsonObject): string {
+  return `${plain(agent_id ?? '')}’s task “${plain(task_description ?? '')}”`;
 }
 
 function holds({ holds_back }: JsonObject): string {
@@ -282,6 +290,36 @@ function work(seen: JsonObject, view: View, most: number): string[] {
     );
   const columns = [{ min: 6, max: 24 }, { min: 4, max: 20 }, {}, { min: 8 }];
   return [...layOut(table, columns, view), ...moreLine(more, 'cox work list', view)];
+}
+
+function filesIn(seen: JsonObject): JsonObject {
+  return (seen.task_files ?? {}) as JsonObject;
+}
+
+function taskFileCounts(seen: JsonObject): Cell[] {
+  const files = filesIn(seen);
+  const least = Number(files.counted_at_most ?? Number.POSITIVE_INFINITY);
+  const parts = ['new', 'assigned', 'in_progress', 'error'].flatMap((status) => {
+    const count = Number(files[status] ?? 0);
+    if (count === 0) return [];
+    const text = `${count}${count >= least ? '+' : ''} ${status === 'error' ? 'in error' : status.replace('_', ' ')}`;
+    return [{ text, style: status === 'error' ? ('red' as const) : undefined }];
+  });
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [', ', part]));
+}
+
+/** Who works on which. */
+function taskFiles(seen: JsonObject, view: View, most: number): string[] {
+  const { shown, more } = some(rows(filesIn(seen).working), most);
+  const table = shown.map((task): Cell[] => [
+    plain(task.agent ?? ''),
+    dim(task.started_at === undefined ? '' : `for ${age(task.started_at, view.now_ms)}`),
+    plain(task.task_description ?? ''),
+  ]);
+  return [
+    ...layOut(table, [{ min: 6, max: 24 }, {}, { min: 8 }], view),
+    ...moreLine(more, 'cox task list', view),
+  ];
 }
 
 function latest(seen: JsonObject, view: View): string[] {

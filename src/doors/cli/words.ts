@@ -1,5 +1,6 @@
 import { REWORK_APPROVAL } from '../../domain/board/rework.ts';
 import { areaOf } from '../../domain/locks/lock.ts';
+import { type FiledAs, filedPath } from '../../domain/queue/filed.ts';
 import { areaName } from '../../kernel/area.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
@@ -38,6 +39,12 @@ const sessionAgent = ({ id }: Told) => plain(id.split('\n')[0] ?? id);
 
 /** A run's id is the commit, a # and the policy. */
 const run = (id: string) => plain(id.replace(/^([0-9a-f]{8})[0-9a-f]*#(.*)$/, '$2 of $1'));
+
+/** Whose it is, what it says and where it lies. */
+const filedText = ({ file }: JsonObject) => {
+  const { agent: whom, status, directory, path } = file as unknown as FiledAs;
+  return `${plain(whom)}’s, ${plain(status).replace('_', ' ')}, in ${plain(filedPath({ directory, path }))}`;
+};
 
 const QUIET: Tell = () => undefined;
 
@@ -81,6 +88,8 @@ const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   lock_folder_opened: [QUIET],
   lock_folder_closed: [QUIET],
   task_submitted: [({ who, title }) => `${who} submitted ${title}`],
+  task_filed: [({ title, data }) => `${title} is ${filedText(data)}`, 'cyan'],
+  task_file_changed: [({ title, data }) => `${title} is now ${filedText(data)}`],
   task_depended_on: [QUIET],
   task_promoted: [({ title }) => `${title} is due`],
   task_claimed: [(told) => `${holder(told)} took ${told.title}`, 'cyan'],

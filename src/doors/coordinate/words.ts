@@ -23,7 +23,11 @@ export function described(action: Action): JsonObject {
 }
 
 /** One line for each thing, the reason behind it. */
-export function linesOf({ done, left, findings, problems, reports }: PassResult, dry_run: boolean): string[] {
+export function linesOf(
+  { done, left, findings, problems, reports }: PassResult,
+  dry_run: boolean,
+  besides: readonly string[] = [],
+): string[] {
   const lines = [
     ...done.map(sentenceOf),
     ...left.map(({ action, reason }) => `not done: ${sentenceOf(action)}: ${reason}`),
@@ -32,6 +36,7 @@ export function linesOf({ done, left, findings, problems, reports }: PassResult,
     ),
     ...problems.map(({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`),
     ...reports.map((path) => `wrote  ${path}`),
+    ...besides,
   ];
   if (lines.length === 0) return ['Nothing to do.'];
   return dry_run ? ['Would do, and did not:', ...lines] : lines;

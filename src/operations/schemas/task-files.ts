@@ -76,6 +76,14 @@ export const finishTaskFile = inputSchema(
   }),
 );
 
+export const fileWork = inputSchema(
+  z.strictObject({
+    work_id: fields.task_id,
+    agent: agent('Who is to do it: an agent with a folder in assigned/.'),
+    operation_id,
+  }),
+);
+
 export const failTaskFile = inputSchema(
   z.strictObject({
     task_id,

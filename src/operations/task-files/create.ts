@@ -5,7 +5,6 @@ import { freeId, inboxPath, stemOf } from '../../domain/workdir/task-name.ts';
 import type { NewTask } from '../../domain/workdir/verbs.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { nearest } from '../../kernel/nearest.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit } from '../../ledger/decision.ts';
 import { answerOf, type Step } from '../../operation.ts';
@@ -13,7 +12,7 @@ import { errorCode } from '../../places/real-path.ts';
 import { Meanwhile, reasonOf, TaskFolder } from '../../workdir/task-folder.ts';
 import { newTaskFileText } from '../../workdir/task-text.ts';
 import { inTurn } from '../../workdir/turn.ts';
-import { type WorkPlace, workPlace } from './place.ts';
+import { unknownAgent, type WorkPlace, workPlace } from './place.ts';
 
 export interface CreateInput {
   agent: string;
@@ -25,7 +24,6 @@ export interface CreateInput {
 }
 
 const ROUNDS_MAX = 20;
-const AGENTS_SHOWN_MAX = 20;
 
 /** What ends a creation before its file has its name. */
 class Refused extends Error {
@@ -113,14 +111,8 @@ function taskFor(
 }
 
 function problemOf({ tree }: WorkPlace, { agent, dependencies }: CreateInput): Refusal | undefined {
-  if (!tree.agents.includes(agent)) {
-    const near = nearest(agent, tree.agents);
-    const known = near.length > 0 ? near : tree.agents.slice(0, AGENTS_SHOWN_MAX);
-    return refuse('invalid_input', `agent: expected one that has a folder in assigned/, not ${agent}`, {
-      field: 'agent',
-      ...(known.length === 0 ? {} : { did_you_mean: known }),
-    });
-  }
+  const refusal = unknownAgent(tree, agent);
+  if (refusal !== undefined) return refusal;
   const known = new Set([...tree.files.map(({ task }) => task.id), ...tree.archived.keys()]);
   const unknown = dependencies.filter((id) => !known.has(id));
   if (unknown.length === 0) return undefined;

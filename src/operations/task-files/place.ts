@@ -20,11 +20,29 @@ export interface WorkPlace {
 export function workPlace(step: Step): WorkPlace | Refusal {
   const root = findRoot(step.work_dir, step.root);
   if (typeof root !== 'string') return root;
-  const shown = (path: string) => {
-    const way = relative(step.root, join(root, path)).split(sep).join('/');
-    return way.startsWith('..') ? join(root, path) : way;
-  };
-  return { root, tree: readTree(root), shown };
+  return { root, tree: readTree(root), shown: (path) => wayTo(step.root, join(root, path)) };
+}
+
+/** What a store knows a work directory by. */
+export function directoryName(top: string, root: string): string {
+  return wayTo(top, root) || '.';
+}
+
+function wayTo(top: string, path: string): string {
+  const way = relative(top, path).split(sep).join('/');
+  return way.startsWith('..') ? path : way;
+}
+
+const AGENTS_SHOWN_MAX = 20;
+
+export function unknownAgent({ agents }: ReadTree, agent: string): Refusal | undefined {
+  if (agents.includes(agent)) return undefined;
+  const near = nearest(agent, agents);
+  const known = near.length > 0 ? near : agents.slice(0, AGENTS_SHOWN_MAX);
+  return refuse('invalid_input', `agent: expected one that has a folder in assigned/, not ${agent}`, {
+    field: 'agent',
+    ...(known.length === 0 ? {} : { did_you_mean: known }),
+  });
 }
 
 const SUGGESTED_MAX = 5;

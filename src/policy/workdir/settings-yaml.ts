@@ -3,11 +3,14 @@ import { DEFAULT_WORKDIR, type WorkdirSettings } from '../../domain/workdir/sett
 import type { FileProblem } from '../file-problem.ts';
 import { depthProblem } from '../yaml-depth.ts';
 import { readYaml } from '../yaml-file.ts';
+import { AGENT_NAME } from './task-yaml.ts';
 
 export type ParsedSettings =
   | { readonly ok: true; readonly settings: WorkdirSettings }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
+/** Each is looked up by itself, in every pass. */
+const TYPES_MAX = 50;
 const HOUR_MS = 3_600_000;
 const hours = z
   .number()
@@ -20,6 +23,14 @@ const schema = z.strictObject({
   silent_hours: hours,
   archive_days: z.number().min(0).max(3660, 'at most ten years').optional(),
   serialise_conflicts: z.boolean().optional(),
+  mirror: z.boolean().optional(),
+  take_from_queue: z
+    .record(
+      z.string().regex(/^(?:\*|[\w.:-]{1,64})$/, 'a type of tasks, or *'),
+      z.string().regex(AGENT_NAME, 'the name of an agent'),
+    )
+    .refine((types) => Object.keys(types).length <= TYPES_MAX, `at most ${TYPES_MAX} types`)
+    .optional(),
 });
 
 /** `coordinator.yml`: how a pass goes about its work. A key that is not known is a mistake: it would have no effect. */
@@ -28,7 +39,7 @@ export function parseSettings(text: string): ParsedSettings {
   if (deep !== undefined) return { ok: false, problems: [deep] };
   const { value, problems } = readYaml(text, schema, schema, { key_lines: true });
   if (value === undefined || problems.length > 0) return { ok: false, problems };
-  const { timeout_hours, silent_hours, archive_days, serialise_conflicts } = value;
+  const { timeout_hours, silent_hours, archive_days, serialise_conflicts, mirror, take_from_queue } = value;
   const { timeout_ms, silent_ms, archive_ms } = DEFAULT_WORKDIR;
   return {
     ok: true,
@@ -37,6 +48,8 @@ export function parseSettings(text: string): ParsedSettings {
       silent_ms: silent_hours === undefined ? silent_ms : silent_hours * HOUR_MS,
       archive_ms: archive_days === undefined ? archive_ms : archive_days * 24 * HOUR_MS,
       serialise_conflicts: serialise_conflicts ?? DEFAULT_WORKDIR.serialise_conflicts,
+      mirror: mirror ?? DEFAULT_WORKDIR.mirror,
+      take_from_queue: take_from_queue ?? DEFAULT_WORKDIR.take_from_queue,
     },
   };
 }

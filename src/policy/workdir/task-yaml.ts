@@ -79,6 +79,8 @@ const schema = z.object({
   completed_at: optional(moment),
   archived_at: optional(moment),
   follow_up: optional(id),
+  // What it names is looked up before it counts for anything.
+  work_id: text(200).optional().catch(undefined),
   result: optional(
     z.object({
       summary: optional(text(limits.task_description_chars_max)),
@@ -151,6 +153,7 @@ function taskOf(read: TaskYaml, problems: readonly FileProblem[]): ParsedTask {
         completed_at_ms: read.completed_at,
         archived_at_ms: read.archived_at,
         follow_up: read.follow_up,
+        work_id: read.work_id,
         result: result && resultOf(result),
         error: error && {
           message: error.message ?? 'no message',

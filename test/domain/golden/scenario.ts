@@ -19,6 +19,7 @@ import { Seeded } from '../../simulation/random.ts';
 import { tellOfTheBoard } from './board-story.ts';
 import { tellOfClaims } from './claims-story.ts';
 import { tellOfPromotions } from './promotion-story.ts';
+import { tellOfTaskFiles } from './task-files-story.ts';
 import type { Telling } from './telling.ts';
 import { tellOfTrust } from './trust-story.ts';
 import { tellOfVerification } from './verification-story.ts';
@@ -73,6 +74,15 @@ async function tellOfSessions(
   await ask(carl, 'check_locks', {});
   await ask(dora, 'end_session', {});
 }
+
+const THE_REST = [
+  tellOfTrust,
+  tellOfVerification,
+  tellOfClaims,
+  tellOfPromotions,
+  tellOfTheBoard,
+  tellOfTaskFiles,
+];
 
 /** A short story in which every event occurs, told to the product itself: always the same log. */
 export async function tellStory(folder: string): Promise<LogEntry[]> {
@@ -183,10 +193,6 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
       return await who.performBuilt(operation, input);
     },
   };
-  await tellOfTrust(telling);
-  await tellOfVerification(telling);
-  await tellOfClaims(telling);
-  await tellOfPromotions(telling);
-  await tellOfTheBoard(telling);
+  for (const tell of THE_REST) await tell(telling);
   return (await store.read(project, 0, 1000)).entries;
 }

@@ -1,0 +1,124 @@
+import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
+import type { TreeProblem } from '../../domain/workdir/task-file.ts';
+import type { Coxswain, OpenOptions } from '../../index.ts';
+import { createIds, systemRandom } from '../../kernel/ids.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { Actor } from '../../ledger/log.ts';
+import { type Filer, takeFromQueue } from '../../operations/task-files/file-queue.ts';
+import { type MirrorPlace, mirrorTree } from '../../operations/task-files/mirror.ts';
+import { directoryName } from '../../operations/task-files/place.ts';
+import type { PassResult } from '../../workdir/pass.ts';
+import { readTree } from '../../workdir/tree.ts';
+import { refusalOf } from '../answer.ts';
+
+export interface MirrorOptions {
+  readonly root: string;
+  readonly settings: WorkdirSettings;
+  /** Who runs the pass. */
+  readonly actor: Actor;
+  open(options: OpenOptions): Promise<Coxswain>;
+}
+
+/**
+ * The store in which a pass shows what it finds, and from which it takes tasks. Whatever keeps it from that is told and stops
+ * nothing: the files are the truth, and the next pass catches up.
+ */
+export class PassMirror {
+  readonly problems: TreeProblem[] = [];
+  written = 0;
+  /** Why the store does not say what the files say. */
+  away: Refusal | undefined;
+  readonly #options: MirrorOptions;
+  #coxswain: Coxswain | undefined;
+  #filer: Filer | undefined;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+  }
+
+  /** Before a pass: what it is to take from the queue lies in the inbox when it looks there. Repeated when a pass is. */
+  async take(): Promise<void> {
+    this.problems.length = 0;
+    await this.#try(async (place, filer) => {
+      this.problems.push(...(await takeFromQueue(place, filer)));
+    });
+  }
+
+  /** After it, when what it did stands. */
+  async show({ done }: Pick<PassResult, 'done'>): Promise<void> {
+    const archived = done.flatMap((action) =>
+      action.kind === 'move' && action.to.startsWith('archive/') ? [action.id] : [],
+    );
+    await this.#try(async (place, { port }) => {
+      const { written, problems } = await mirrorTree(place, port, archived);
+      this.written += written;
+      this.problems.push(...problems);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#coxswain?.close().catch(() => {});
+  }
+
+  async #try(act: (place: MirrorPlace, filer: Filer) => Promise<void>): Promise<void> {
+    // One that is away is waited for once.
+    if (this.away !== undefined) return;
+    const { root, settings } = this.#options;
+    try {
+      const coxswain = await this.#opened();
+      const directory = directoryName(coxswain.workspace.root, root);
+      this.#filer ??= this.#filerOn(coxswain);
+      await act({ root, directory, settings, tree: readTree(root) }, this.#filer);
+    } catch (error) {
+      this.away = refusalOf(error);
+    }
+  }
+
+  async #opened(): Promise<Coxswain> {
+    // Where the work directory is, not where somebody stands: that repository's store is meant.
+    this.#coxswain ??= await this.#options.open({ cwd: this.#options.root });
+    return this.#coxswain;
+  }
+
+  #filerOn(coxswain: Coxswain): Filer {
+    const connection = coxswain.connect(this.#options.actor, 'operator', { shows: 'never' });
+    const { store, project, clock } = coxswain;
+    return {
+      by: createIds(clock, systemRandom).uuid(),
+      port: {
+        find: (needs) => store.find(project, needs),
+        chore: (name, decision) => connection.chore(name, decision),
+        elapsed_ms: () => clock.elapsed_ms(),
+      },
+    };
+  }
+
+  /** For whoever reads JSON. */
+  describe(): JsonObject {
+    return {
+      written: this.written,
+      problems: this.problems.map((problem) => ({ ...problem })),
+      ...(this.away === undefined ? {} : { away: this.away }),
+    };
+  }
+
+  /** For people: one line each. */
+  lines(): string[] {
+    return [
+      ...(this.written === 0
+        ? []
+        : [`mirrored  ${this.written} ${this.written === 1 ? 'change' : 'changes'} in the store`]),
+      ...this.problems.map(
+        ({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`,
+      ),
+      ...(this.away === undefined
+        ? []
+        : [`not mirrored  ${this.away.message} The files are in order; the next pass catches up.`]),
+    ];
+  }
+
+  get isWell(): boolean {
+    return this.problems.length === 0 && this.away === undefined;
+  }
+}

@@ -1,0 +1,230 @@
+import { join } from 'node:path';
+import { mirrorDeleted, mirrorFile, settleDue, writeHandoffOnce } from '../../domain/commands.ts';
+import {
+  type FiledAs,
+  filedGroups,
+  filedTaskId,
+  fileHandoffId,
+  OPEN_STATUSES,
+} from '../../domain/queue/filed.ts';
+import { TASK, type TaskState, taskKey } from '../../domain/queue/task.ts';
+import { handOverOf, seenFile } from '../../domain/workdir/mirrored.ts';
+import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
+import { isTaskName, stemOf, type TaskFile, type TreeProblem } from '../../domain/workdir/task-file.ts';
+import { ownerOf } from '../../domain/workdir/verbs.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { type Decision, type Loaded, prefixed, type Range } from '../../ledger/decision.ts';
+import type { EntityKey } from '../../ledger/entity.ts';
+import type { Step } from '../../operation.ts';
+import { readBounded } from '../../places/read-bounded.ts';
+import { parseTask } from '../../policy/workdir/task-yaml.ts';
+import type { ReadTree } from '../../workdir/tree.ts';
+
+/** All that mirroring asks of a store: to look, and commits of the product's own. */
+export type MirrorPort = Pick<Step, 'find' | 'chore'>;
+
+/** A work directory as it is now. */
+export interface MirrorPlace {
+  readonly root: string;
+  /** What the store knows it by: the way to it from the top of the workspace. */
+  readonly directory: string;
+  readonly settings: WorkdirSettings;
+  readonly tree: ReadTree;
+}
+
+export interface Mirrored {
+  /** Commits that were made: none where nothing has changed. */
+  readonly written: number;
+  readonly problems: readonly TreeProblem[];
+}
+
+/** Each commit waits for the store most of the time. */
+const LANES = 8;
+const KEYS_AT_ONCE = 100;
+const ROUNDS_MAX = 400;
+
+type Chore = { readonly name: string; readonly decision: Decision<JsonObject> };
+
+/**
+ * Makes the store say what the files say, and never the other way round. It looks first and commits only what differs, one task at
+ * a time: killed anywhere, the next pass goes on. `archived` are tasks that went to the archive just now.
+ */
+export async function mirrorTree(
+  place: MirrorPlace,
+  port: MirrorPort,
+  archived: readonly string[] = [],
+): Promise<Mirrored> {
+  const problems: TreeProblem[] = [];
+  const gone = await goneFrom(place, port);
+  const inArchive = [...gone.archived, ...archived.filter((id) => place.tree.archived.has(id))];
+  const old = [...new Set(inArchive)].flatMap((id) => archivedFile(place, id));
+  const chores = await choresFor(place, [...place.tree.files, ...old], port, problems);
+  chores.push(...gone.deleted.map((file) => choreOf(mirrorDeleted(file.task_id, file.file))));
+  return { written: await carryOut(chores, port), problems };
+}
+
+/** The same for one task that somebody has just changed. */
+export async function mirrorOne(place: MirrorPlace, port: MirrorPort, id: string): Promise<void> {
+  const files = place.tree.files.filter(({ task }) => task.id === id);
+  await carryOut(await choresFor(place, files, port, []), port);
+}
+
+function choreOf(decision: Decision<JsonObject>, name = 'mirror_task_file'): Chore {
+  return { name, decision };
+}
+
+async function choresFor(
+  place: MirrorPlace,
+  files: readonly TaskFile[],
+  port: MirrorPort,
+  problems: TreeProblem[],
+): Promise<Chore[]> {
+  const chores: Chore[] = [];
+  const byId = new Map(place.tree.files.map((file) => [file.task.id, file]));
+  const half = KEYS_AT_ONCE / 2;
+  for (let start = 0; start < files.length; start += half) {
+    const some = files.slice(start, start + half);
+    const handOvers = some.flatMap((file) => handOverChore(place, file, byId));
+    const { loaded, now_ms } = await port.find({ keys: keysOf(place, some, handOvers) });
+    const decisions = [...some.map((file) => fileChore(place, file, loaded, problems)), ...handOvers];
+    chores.push(...decisions.filter(({ decision }) => decision.decide(loaded, now_ms).verdict === 'commit'));
+  }
+  return chores;
+}
+
+function keysOf({ directory }: MirrorPlace, files: readonly TaskFile[], others: readonly Chore[]) {
+  const keys = new Map<string, EntityKey>();
+  for (const { task } of files)
+    for (const id of [filedTaskId(directory, task.id), task.work_id ?? ''])
+      if (id !== '') keys.set(id, taskKey(id));
+  for (const { decision } of others) for (const key of decision.needs.keys ?? []) keys.set(key.id, key);
+  return [...keys.values()];
+}
+
+/** A `work_id` counts only where the task says the same: whoever copies or makes one up changes nobody else's task. */
+function fileChore(place: MirrorPlace, file: TaskFile, loaded: Loaded, problems: TreeProblem[]): Chore {
+  const { directory, settings } = place;
+  const { id, work_id } = file.task;
+  const named = work_id === undefined ? undefined : loaded.get<TaskState>(taskKey(work_id))?.state.file;
+  const isNamed = named?.directory === directory && isMeant(place, file, named);
+  if (work_id !== undefined && !isNamed)
+    problems.push({
+      file: file.path,
+      line: 1,
+      field: 'work_id',
+      reason: `task ${work_id} of the queue is not this file: ignored`,
+    });
+  const task_id = isNamed && work_id !== undefined ? work_id : filedTaskId(directory, id);
+  return choreOf(mirrorFile(seenFile(file, { task_id, directory }, settings)));
+}
+
+/** Under its own name; or, while nobody has seen it yet, under the name that somebody has given it meanwhile. */
+function isMeant({ tree }: MirrorPlace, file: TaskFile, { id, filing }: FiledAs): boolean {
+  if (file.task.id === id) return true;
+  if (filing === undefined) return false;
+  const same = tree.files.filter(({ task }) => task.work_id === file.task.work_id);
+  return same[0] === file && same.every(({ task }) => task.id !== id);
+}
+
+function handOverChore(
+  { directory }: MirrorPlace,
+  file: TaskFile,
+  byId: ReadonlyMap<string, TaskFile>,
+): Chore[] {
+  const handoff = handOverOf(file, byId.get(file.task.follow_up ?? ''));
+  if (handoff === undefined) return [];
+  const { id } = file.task;
+  const author = { agent_id: ownerOf(file), session_id: id };
+  return [choreOf(writeHandoffOnce(fileHandoffId(directory, id), author, handoff), 'mirror_task_handoff')];
+}
+
+/** Some at once; whoever ends a task that others wait for passes it on. Answers how many commits were made. */
+async function carryOut(chores: readonly Chore[], port: MirrorPort): Promise<number> {
+  const left = [...chores];
+  let written = 0;
+  let awaited = false;
+  const lane = async () => {
+    for (let chore = left.shift(); chore !== undefined; chore = left.shift()) {
+      const outcome = await port.chore(chore.name, chore.decision);
+      // Refused: another pass was quicker.
+      if (outcome.status !== 'committed') continue;
+      written += 1;
+      awaited ||= outcome.answer.has_dependents === true;
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  if (awaited) await settle(port);
+  return written;
+}
+
+/** What is due is passed on; a round that was cut short is gone on with by whoever asks for work. */
+export async function settle(port: MirrorPort): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1)
+    if ((await port.chore('settle_due', settleDue())).status !== 'committed') return;
+}
+
+export interface OpenTask {
+  readonly task_id: string;
+  readonly file: FiledAs;
+  readonly state: TaskState;
+}
+
+interface Gone {
+  readonly deleted: readonly OpenTask[];
+  /** By the names of their files. */
+  readonly archived: readonly string[];
+}
+
+/** What the store holds for open and the tree does not have. */
+async function goneFrom(place: MirrorPlace, port: MirrorPort): Promise<Gone> {
+  const { tree, directory } = place;
+  const here = new Set(tree.files.map(({ task }) => task.id));
+  const names = namesIn(tree);
+  const missing = (await openTasks(directory, port)).filter(({ file }) => !here.has(file.id));
+  return {
+    archived: missing.flatMap(({ file }) => (tree.archived.has(file.id) ? [file.id] : [])),
+    // A folder that can't be read now says nothing about what is in it.
+    deleted: tree.problems.some(({ file }) => !isTaskName(file))
+      ? []
+      : missing.filter(({ file }) => file.filing === undefined && !names.has(file.id)),
+  };
+}
+
+/** Also where nobody can read it, and in the archive: it is not gone. */
+export function namesIn({ occupied }: ReadTree): ReadonlySet<string> {
+  return new Set([...occupied].filter(isTaskName).map((path) => stemOf(path)));
+}
+
+/** The open tasks that the store has of a directory, page by page. */
+export async function openTasks(directory: string, port: Pick<MirrorPort, 'find'>): Promise<OpenTask[]> {
+  const found: OpenTask[] = [];
+  const page = (prefix: string, from = prefix): Range => ({
+    ...prefixed('group', TASK, prefix, limits.range_rows_max),
+    from,
+  });
+  let left = OPEN_STATUSES.map((status) => filedGroups(status, directory)).map((prefix) => ({
+    prefix,
+    range: page(prefix),
+  }));
+  while (left.length > 0) {
+    const { loaded } = await port.find({ ranges: left.map(({ range }) => range) });
+    left = left.flatMap(({ prefix, range }) => {
+      const records = loaded.list<TaskState>(range);
+      for (const { id, state } of records)
+        if (state.file !== undefined) found.push({ task_id: id, file: state.file, state });
+      const last = records.length < range.limit ? undefined : records.at(-1);
+      return last === undefined ? [] : [{ prefix, range: page(prefix, `${prefix}${last.id}\u0001`) }];
+    });
+  }
+  return found;
+}
+
+/** What it says of its end; a pass reads nothing in the archive. */
+function archivedFile({ root, tree }: MirrorPlace, id: string): TaskFile[] {
+  const path = tree.archived.get(id);
+  const read = path === undefined ? undefined : readBounded(join(root, path), { links: false });
+  const parsed = read?.ok === true ? parseTask(read.text) : undefined;
+  if (path === undefined || parsed?.ok !== true || parsed.task.id !== id) return [];
+  return [{ path, shelf: 'done', task: parsed.task }];
+}
