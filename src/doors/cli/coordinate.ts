@@ -1,3 +1,4 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Occurrence } from '../../domain/workdir/occurrences.ts';
 import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
@@ -78,11 +79,19 @@ async function mirrorFor(
     root,
     settings,
     actor: who.ok ? who.actor : HOUSEKEEPER,
-    open: async (more) =>
-      await (await import('../../index.ts')).open({ ...(chosen.ok ? chosen.place : {}), ...more }),
+    async open() {
+      const { open } = await import('../../index.ts');
+      return await open({ ...(chosen.ok ? chosen.place : {}), cwd: standingIn(root, terminal.cwd) });
+    },
   });
   if (refusal !== undefined) mirror.away = refusal;
   return mirror;
+}
+
+/** In the repository of the work directory, wherever somebody stands: its store is meant, and its names of folders. */
+function standingIn(root: string, cwd: string): string {
+  const way = relative(findWorkspace(cwd).root, root);
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? root : cwd;
 }
 
 async function mirroredPass(

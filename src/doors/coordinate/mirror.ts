@@ -1,6 +1,6 @@
 import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import type { TreeProblem } from '../../domain/workdir/task-file.ts';
-import type { Coxswain, OpenOptions } from '../../index.ts';
+import type { Coxswain } from '../../index.ts';
 import { createIds, systemRandom } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
@@ -17,7 +17,7 @@ export interface MirrorOptions {
   readonly settings: WorkdirSettings;
   /** Who runs the pass. */
   readonly actor: Actor;
-  open(options: OpenOptions): Promise<Coxswain>;
+  open(): Promise<Coxswain>;
 }
 
 /**
@@ -76,8 +76,7 @@ export class PassMirror {
   }
 
   async #opened(): Promise<Coxswain> {
-    // Where the work directory is, not where somebody stands: that repository's store is meant.
-    this.#coxswain ??= await this.#options.open({ cwd: this.#options.root });
+    this.#coxswain ??= await this.#options.open();
     return this.#coxswain;
   }
 

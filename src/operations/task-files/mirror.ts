@@ -19,7 +19,7 @@ import type { EntityKey } from '../../ledger/entity.ts';
 import type { Step } from '../../operation.ts';
 import { readBounded } from '../../places/read-bounded.ts';
 import { parseTask } from '../../policy/workdir/task-yaml.ts';
-import type { ReadTree } from '../../workdir/tree.ts';
+import { type ReadTree, readTree } from '../../workdir/tree.ts';
 
 /** All that mirroring asks of a store: to look, and commits of the product's own. */
 export type MirrorPort = Pick<Step, 'find' | 'chore'>;
@@ -176,12 +176,16 @@ interface Gone {
   readonly archived: readonly string[];
 }
 
-/** What the store holds for open and the tree does not have. */
+/**
+ * What the store holds for open and the tree does not have. What is missing is looked for once more, after the store was asked:
+ * else a task that others have made and shown since we read the tree would be taken for one that somebody has deleted.
+ */
 async function goneFrom(place: MirrorPlace, port: MirrorPort): Promise<Gone> {
-  const { tree, directory } = place;
-  const here = new Set(tree.files.map(({ task }) => task.id));
+  const here = new Set(place.tree.files.map(({ task }) => task.id));
+  const missing = (await openTasks(place.directory, port)).filter(({ file }) => !here.has(file.id));
+  if (missing.length === 0) return { deleted: [], archived: [] };
+  const tree = readTree(place.root);
   const names = namesIn(tree);
-  const missing = (await openTasks(directory, port)).filter(({ file }) => !here.has(file.id));
   return {
     archived: missing.flatMap(({ file }) => (tree.archived.has(file.id) ? [file.id] : [])),
     // A folder that can't be read now says nothing about what is in it.
