@@ -132,10 +132,23 @@ export interface Task {
   agent?: string;
   file_status?: FileStatus | 'being_written';
   started_by?: string;
-  path?: string;
+  file_path?: string;
   task_file?: string;
   waits_for_files?: string[];
 }
+
+/** A task that is a file, in a list. */
+export type FiledTask = Pick<
+  Task,
+  | 'task_id'
+  | 'status'
+  | 'agent'
+  | 'file_status'
+  | 'started_by'
+  | 'priority'
+  | 'file_path'
+  | 'task_description'
+>;
 
 interface Changed extends Done {
   task_id: string;
@@ -206,7 +219,7 @@ export interface Answers {
   completeWork: Completed;
   renewWork: Done & Pick<Claim, 'task_id' | 'expires_at' | 'fencing_token'>;
   showWork: Done & Task;
-  listWork: Done & { pending: Task[]; claimed: Task[]; delayed: Task[]; filed?: Task[] };
+  listWork: Done & { pending: Task[]; claimed: Task[]; delayed: Task[]; filed?: FiledTask[] };
   cancelWork: Changed & { has_dependents?: true };
   reprioritiseWork: Changed & { priority: number };
   retryWork: Changed;

@@ -85,6 +85,7 @@ export const followers: Engine = {
     'approvals',
     'claims',
     'board',
+    'task files',
   ],
   async fresh() {
     const { url, drop } = await sqlite.fresh();

@@ -17,6 +17,7 @@ import { profileCases } from './profiles.ts';
 import { queueCases } from './queue.ts';
 import { raceCases } from './races.ts';
 import { sessionCases } from './sessions.ts';
+import { taskFileCases } from './task-files.ts';
 import { watchCases } from './watch.ts';
 
 /** What each group of cases gets: one opened store, agents on it, and the fixture for those that open more. */
@@ -42,6 +43,7 @@ const GROUPS: Readonly<Record<string, (scene: Scene) => void>> = {
   profiles: profileCases,
   claims: claimCases,
   board: boardCases,
+  'task files': taskFileCases,
   watch: watchCases,
   races: raceCases,
   processes: processCases,

@@ -43,4 +43,32 @@ export const taskFileScenarios: Record<string, Scenario> = {
     );
     rmSync(work, { recursive: true });
   },
+
+  'a task of the queue becomes a file, and what its file says is what the queue says': async (
+    alice,
+    bob,
+    { folder },
+  ) => {
+    const work = join(folder, 'work');
+    mkdirSync(join(work, 'assigned', 'alice'), { recursive: true });
+    const { task_id: work_id } = await bob.call('submit_work', {
+      task_type: 'filing',
+      task_description: 'Write the manual',
+    });
+    assert.equal((await bob.call('file_work', { work_id, agent: 'alixe' })).error, 'invalid_input');
+    const filed = await bob.call('file_work', { work_id, agent: 'alice' });
+    assert.equal(filed.action, 'filed', JSON.stringify(filed));
+    assert.equal((await bob.call('get_work', { task_types: ['filing'] })).reason, 'no_tasks_available');
+    const refused = await bob.call('cancel_work', { task_id: work_id });
+    assert.equal(refused.error, 'task_is_filed');
+    const name = `${String(filed.task_id)}.yaml`;
+    renameSync(join(work, 'inbox', name), join(work, 'assigned', 'alice', name));
+    assert.equal((await alice.call('start_task_file', { task_id: filed.task_id })).success, true);
+    assert.equal((await bob.call('show_work', { task_id: work_id })).file_status, 'in_progress');
+    const done = { task_id: filed.task_id, summary: 'Written' };
+    assert.equal((await alice.call('finish_task_file', done)).status, 'done');
+    const { status, result } = await bob.call('show_work', { task_id: work_id });
+    assert.deepEqual([status, result], ['completed', { summary: 'Written' }]);
+    rmSync(work, { recursive: true });
+  },
 };

@@ -49,7 +49,7 @@ test('[DIR-6] pending tasks of the named types become files for their agents, an
   );
   assert.equal(shown.task_description, 'Write the manual\nAll of it, with pictures.', 'it keeps its words');
   const [path = ''] = filesOf(stage, docs);
-  assert.equal(`work/${path}`, shown.path);
+  assert.equal(`work/${path}`, shown.file_path);
   const [written] = stage.ground.tree().files.filter((file) => file.path === path);
   const { title, artefacts, priority, work_id } = written?.task ?? {};
   assert.deepEqual([title, artefacts, priority, work_id], ['Write the manual', ['docs/x.md'], 'high', docs]);

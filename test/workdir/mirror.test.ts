@@ -6,7 +6,12 @@ import { mirrorTree } from '../../src/operations/task-files/mirror.ts';
 import { task } from './ground.ts';
 import { MirrorStage, PASSES } from './mirror-stage.ts';
 
-const brief = ({ status, file_status, agent, path }: JsonObject) => [status, file_status, agent, path];
+const brief = ({ status, file_status, agent, file_path }: JsonObject) => [
+  status,
+  file_status,
+  agent,
+  file_path,
+];
 
 test('[DIR-6] a task of the inbox is shown in the queue as filed, with its file, agent, priority and artefacts', async () => {
   await using stage = await MirrorStage.on({
@@ -21,9 +26,9 @@ test('[DIR-6] a task of the inbox is shown in the queue as filed, with its file,
   assert.deepEqual(brief(y), ['filed', 'new', 'bob', 'work/inbox/y.yaml']);
   assert.deepEqual([y.waits_for_files, y.task_description, y.priority], [['x'], 'y', 5]);
   const listed = (await stage.call('list_work')).filed as JsonObject[];
-  assert.deepEqual(listed.map(({ task_file, status }) => [task_file, status]).sort(), [
-    ['x', 'filed'],
-    ['y', 'filed'],
+  assert.deepEqual(listed.map(({ file_path, status }) => [file_path, status]).sort(), [
+    ['work/assigned/ann/x.yaml', 'filed'],
+    ['work/inbox/y.yaml', 'filed'],
   ]);
 });
 
@@ -32,8 +37,8 @@ test('[DIR-6] what a person does by hand is followed: started, moved to another 
   const { ground } = stage;
   const after = async () => {
     await stage.pass();
-    const { status, file_status, agent, path, error_message, result } = await stage.shown('x');
-    return [status, file_status, agent, path, error_message ?? (result as JsonObject)?.summary];
+    const { status, file_status, agent, file_path, error_message, result } = await stage.shown('x');
+    return [status, file_status, agent, file_path, error_message ?? (result as JsonObject)?.summary];
   };
   assert.deepEqual(await after(), ['filed', 'in_progress', 'ann', 'work/assigned/ann/x.yaml', undefined]);
   ground.move('assigned/ann/x.yaml', 'assigned/bob/x.yaml');

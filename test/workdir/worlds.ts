@@ -106,17 +106,16 @@ export interface Deed {
   readonly to: string | undefined;
 }
 
-export const deeds: fc.Arbitrary<Deed[]> = fc.array(
-  fc.record({
-    at: fc.nat({ max: 12 }),
-    file: fc.nat({ max: 20 }),
-    to: fc.option(fc.constantFrom(...FOLDERS.filter((folder) => folder !== 'archive/2026-01')), {
-      nil: undefined,
-      freq: 3,
-    }),
+export const anyDeed: fc.Arbitrary<Deed> = fc.record({
+  at: fc.nat({ max: 12 }),
+  file: fc.nat({ max: 20 }),
+  to: fc.option(fc.constantFrom(...FOLDERS.filter((folder) => folder !== 'archive/2026-01')), {
+    nil: undefined,
+    freq: 3,
   }),
-  { maxLength: 6 },
-);
+});
+
+export const deeds: fc.Arbitrary<Deed[]> = fc.array(anyDeed, { maxLength: 6 });
 
 /** Moves it where nothing is in the way, or writes a line into it; answers that line. */
 export function doDeed(

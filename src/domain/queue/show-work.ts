@@ -34,13 +34,15 @@ export function listWork(limit: number, loaded: Loaded): JsonObject {
   const ready = loaded.list<TaskState>(prefixed('sort', TASK, READY, limit));
   const timed = loaded.list<TaskState>(prefixed('sort', TASK, DUE, limit));
   const of = (status: string) => timed.filter(({ state }) => state.status === status).map(describeTask);
-  const filed = filedRanges(limit).flatMap(([, range]) => loaded.list<TaskState>(range));
+  // Those in error have ended, as others that failed have.
+  const open = filedRanges(limit).filter(([status]) => status !== 'error');
+  const filed = open.flatMap(([, range]) => loaded.list<TaskState>(range));
   return {
     success: true,
     pending: ready.map(describeTask),
     claimed: of('claimed'),
     delayed: of('delayed'),
-    ...(filed.length === 0 ? {} : { filed: filed.slice(0, limit).map(describeTask) }),
+    ...(filed.length === 0 ? {} : { filed: filed.slice(0, limit).map(inList) }),
   };
 }
 
@@ -71,6 +73,13 @@ export function describeTask({ id, state }: TaskRecord): JsonObject {
   };
 }
 
+/** Without what its file's path says, or only the queue asks for. */
+function inList(task: TaskRecord): JsonObject {
+  const { task_id, status, priority, file_status, agent, started_by, file_path, task_description } =
+    describeTask(task);
+  return { task_id, status, agent, file_status, started_by, priority, file_path, task_description };
+}
+
 /** Of a task that is a file: where it lies, whose it is and what it says. */
 function describeFile({ file }: TaskState): JsonObject {
   if (file === undefined) return {};
@@ -78,7 +87,7 @@ function describeFile({ file }: TaskState): JsonObject {
     agent: file.agent,
     file_status: file.filing === undefined ? file.status : 'being_written',
     started_by: file.started_by,
-    path: filedPath(file),
+    file_path: filedPath(file),
     task_file: file.id,
     waits_for_files: some(file.depends_on ?? []),
   };
