@@ -7,10 +7,12 @@ import { awaitLock } from '../../src/domain/locks/await-lock.ts';
 import { releaseLock } from '../../src/domain/locks/release-lock.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
+import { mirrorFile } from '../../src/domain/queue/mirror-work.ts';
 import { submitWork } from '../../src/domain/queue/submit-work.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import type { Store } from '../../src/ledger/store.ts';
+import { lyingAt, seenAs } from '../domain/filed-facts.ts';
 import { Seeded } from '../simulation/random.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -81,7 +83,7 @@ function newTask(random: Seeded) {
 }
 
 /** What the product does beside the calls: readers, waiters, folders, short leases, tasks with dependents. */
-async function productStep({ random, project }: World): Promise<void> {
+async function productStep({ random, project, claimed }: World): Promise<void> {
   const asked = (operation: string) => request(random.pick(AGENTS), operation, { project });
   const place = random.pick(PATHS);
   switch (random.between(0, 5)) {
@@ -109,6 +111,13 @@ async function productStep({ random, project }: World): Promise<void> {
       break;
     }
     case 4: {
+      if (random.chance(0.2)) {
+        const id = ids.uuid();
+        const directory = random.pick(['.', 'work']);
+        const file = lyingAt('inbox/x.yaml', 'new', { directory });
+        await store.run(asked('mirror_task_file'), mirrorFile(seenAs(id, 'filed', { file })));
+        claimed.push(id);
+      }
       const parent = newTask(random);
       const child = { ...newTask(random), depends_on: [parent.id] };
       await store.run(asked('submit_work'), submitWork([parent, child], 'ann'));
@@ -193,7 +202,7 @@ async function callStep(world: World): Promise<void> {
 }
 
 test('[STORE-4] the functions answer and write what the pure decisions do, over random programs', async () => {
-  for (let seed = 1; seed <= 16; seed += 1) {
+  for (let seed = 1; seed <= 24; seed += 1) {
     const world: World = { random: new Seeded(seed), project: `calls-${seed}`, tokens: [], claimed: [] };
     for (let step = 0; step < 60; step += 1) {
       if (world.random.chance(0.3)) await productStep(world);
@@ -216,6 +225,7 @@ test('[STORE-4] the functions answer and write what the pure decisions do, over 
     'complete unknown_task',
     'complete not_held',
     'complete not_holder',
+    'complete task_is_filed',
     'submit pending',
   ])
     assert.ok((seen.get(kind) ?? 0) > 0, `${kind}: ${JSON.stringify([...seen])}`);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
 import { cancelWork } from '../../src/domain/queue/change-work.ts';
 import { getWork } from '../../src/domain/queue/get-work.ts';
+import { mirrorFile } from '../../src/domain/queue/mirror-work.ts';
 import { settleDue } from '../../src/domain/queue/settle-due.ts';
 import { submitWork } from '../../src/domain/queue/submit-work.ts';
 import { limits } from '../../src/kernel/limits.ts';
@@ -12,6 +13,7 @@ import { commit, prefixed, type Range } from '../../src/ledger/decision.ts';
 import { logRow } from '../../src/ledger/log.ts';
 import type { Store } from '../../src/ledger/store.ts';
 import { cell, request as cellRequest, openCells, setUnless } from '../conformance/cells.ts';
+import { lyingAt, seenAs } from '../domain/filed-facts.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { ask, connectTo, ids, openDomain, request } from './postgres-support.ts';
@@ -70,7 +72,7 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
   assert.ok(outcomes.every(({ status }) => status === 'committed'));
   await Promise.all(stores.map((each) => each.close()));
   assert.deepEqual(await ask(empty.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 18, epoch: 2 },
+    { migration: 19, epoch: 2 },
   ]);
   await empty.drop();
 });
@@ -86,7 +88,7 @@ test('a database of 0.1.0 is brought up to date where it stands', async () => {
   const opened = await openDomain(old.url);
   await opened.run(request('ann', 'submit_work'), submitWork([newTask('t')], 'ann'));
   assert.deepEqual(await ask(old.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 18, epoch: 2 },
+    { migration: 19, epoch: 2 },
   ]);
   await opened.close();
   await old.drop();
@@ -155,6 +157,13 @@ test('postgres: locks, tasks and the audit log can be read under the names of th
   const error_message = `Task ${task.id}, which it depends on, ended as cancelled.`;
   const skipped = { status: 'cancelled', task_status: 'skipped', error_message };
   assert.deepEqual(await ask(database.url, look, [skips.id]), [skipped]);
+  const file = lyingAt('assigned/ann/x.yaml', 'in_progress');
+  await store.run(request('bob', 'mirror_task_file'), mirrorFile(seenAs(ids.uuid(), 'filed', { file })));
+  const filed =
+    "SELECT status, claimed_by, file_path, file_agent FROM coxswain.work_queue WHERE task_status = 'filed'";
+  assert.deepEqual(await ask(database.url, filed, []), [
+    { status: 'claimed', claimed_by: 'ann', file_path: 'work/assigned/ann/x.yaml', file_agent: 'ann' },
+  ]);
   const audit = 'SELECT * FROM coxswain.audit_log WHERE operation_id = $1';
   const [entry] = await ask(database.url, audit, [asked.operation_id]);
   assert.equal(entry?.agent_id, 'bob');
