@@ -4,6 +4,10 @@ const passes = 'test/workdir/pass.test.ts';
 const chain = 'test/domain/workdir-chain.test.ts';
 const anyTree = 'test/workdir/any-tree.test.ts';
 const domain = (name: string) => `src/domain/workdir/${name}.ts`;
+const deciders = 'test/domain/mirror-work.test.ts';
+const mirrors = 'test/workdir/mirror.test.ts';
+const taking = 'test/workdir/mirror-queue.test.ts';
+const mirror = (name: string) => `src/operations/task-files/${name}.ts`;
 const apply = 'src/workdir/apply.ts';
 
 /** Task files in folders, and the passes over them. */
@@ -56,5 +60,54 @@ export const coordinating: readonly Plant[] = [
     from: 'return ONCE.exec(line)?.[0] ?? line;',
     to: 'return line;',
     tests: ['test/domain/workdir-reports.test.ts'],
+  },
+  {
+    name: 'mirror: a record is written anew though nothing differs',
+    file: 'src/domain/queue/mirror-work.ts',
+    from: 'if (events.length === 0) return refused(nothingDiffers);',
+    to: 'void nothingDiffers;',
+    tests: [deciders, mirrors],
+  },
+  {
+    name: 'mirror: any file may say that it is any task',
+    file: 'src/domain/queue/mirror-work.ts',
+    from: 'if (known !== undefined && !isFileOf(known, seen.file) && !isBeingFiled(known, seen.file))',
+    to: 'if (known !== undefined && known.file === seen.file)',
+    tests: [deciders],
+  },
+  {
+    name: 'mirror: a work_id counts for what it says',
+    file: mirror('mirror'),
+    from: 'const isNamed = named?.directory === directory && isMeant(place, file, named);',
+    to: 'const isNamed = named !== undefined;',
+    tests: [taking],
+  },
+  {
+    name: 'mirror: what others showed since we read the tree is taken for deleted',
+    file: mirror('mirror'),
+    from: 'const tree = readTree(place.root);',
+    to: 'const { tree } = place;',
+    tests: [mirrors],
+  },
+  {
+    name: 'mirror: a task that is a file can be cancelled in the queue',
+    file: 'src/domain/queue/change-work.ts',
+    from: 'if (filed !== undefined) return refused(filed);',
+    to: 'void filed;',
+    tests: [deciders, mirrors],
+  },
+  {
+    name: 'mirror: whoever goes on with a file that was begun writes it again',
+    file: mirror('file-queue'),
+    from: "const isOpen = filing.resumed !== true || writtenBefore(place.root, task) === 'no';",
+    to: 'const isOpen = true;',
+    tests: [taking],
+  },
+  {
+    name: 'mirror: two passes write the file of one task',
+    file: 'src/domain/queue/file-work.ts',
+    from: 'if (file.filing.by !== by && file.filing.until_ms > now_ms) {',
+    to: 'if (file.filing.by === by && file.filing.until_ms > now_ms + 1e12) {',
+    tests: [deciders],
   },
 ];

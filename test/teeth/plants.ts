@@ -206,8 +206,8 @@ const queue: Plant[] = [
   {
     name: 'the end of a task is not passed on',
     file: 'src/domain/queue/task.ts',
-    from: 'ended_at_ms: at_ms, releasing: state.has_dependents',
-    to: 'ended_at_ms: at_ms, releasing: false',
+    from: 'releasing: state.has_dependents,',
+    to: 'releasing: false,',
     tests: [domain('end-work')],
   },
   {

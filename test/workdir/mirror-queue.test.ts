@@ -183,6 +183,22 @@ test('[DIR-6] a file that was written and moved on before its writer was killed 
   assert.deepEqual([status, task_file], ['completed', 'renamed']);
 });
 
+test('[DIR-6] a pass that has read the tree long ago does not write what another one wrote and moved on', async () => {
+  await using stage = await taking();
+  const work_id = await stage.submit('Write it');
+  const { root, settings } = stage.ground;
+  const slow = { root, directory: 'work', settings, tree: stage.ground.tree() };
+  await take(stage, 'quick');
+  await stage.ground.pass();
+  const [assigned = ''] = filesOf(stage, work_id);
+  stage.ground.move(assigned, assigned.replace('assigned', 'done'));
+  stage.ground.now_ms += 61_000;
+  await takeFromQueue(slow, { port: portOf(stage), by: 'slow' });
+  const [path = '', ...more] = filesOf(stage, work_id);
+  assert.deepEqual(more, []);
+  assert.match(path, /^done\/ann\//);
+});
+
 test('[DIR-6] two passes at once and agents that ask for work: each task is one file or one claim, none is both', async () => {
   await using stage = await taking();
   const ids: string[] = [];
