@@ -102,6 +102,23 @@ test('[DIR-6] one end after another leaves nothing of the first: what was seen t
   }
 });
 
+test('[DIR-6] other words about an end that was heard change the words and end nothing again', () => {
+  const said = (result?: JsonObject) => mirrorFile(seenAs('t', 'completed', { file: done, result }));
+  const ended = given(...filed(['t', 'completed', { file: done, result: { summary: 'so' } }]));
+  const again = ended.at(AT).when(said({ summary: 'otherwise' }));
+  again.thenCommits(taskEvent('t', 'task_file_changed', { changes: { result: { summary: 'otherwise' } } }));
+  assert.deepEqual(stateOf(again.facts).result, { summary: 'otherwise' });
+  const silent = given(...again.facts)
+    .at(AT)
+    .when(said());
+  silent.thenCommits(taskEvent('t', 'task_file_changed', { changes: { result: null } }));
+  assert.equal(stateOf(silent.facts).result, undefined);
+  given(...silent.facts)
+    .at(AT)
+    .when(said())
+    .thenRefuses('wrong_status');
+});
+
 test('[DIR-6] a deleted file cancels what is open and leaves alone what has ended or is only being written', () => {
   given(...filed())
     .at(AT)

@@ -42,7 +42,7 @@ test('[DIR-6] cox coordinate --store shows the tasks in cox status, cox work lis
   assert.equal(first.code, 3, first.err);
   assert.match(first.out, /^mirrored {2}3 changes in the store$/m);
   const again = await typed(ground, ['coordinate', '--json'], env);
-  assert.deepEqual(again.json().mirror, { written: 0, problems: [] });
+  assert.deepEqual(again.json().mirror, { written: 0, taken: [], problems: [] });
   const status = await typed(ground, ['status'], env);
   assert.match(status.out, /^Task files {2}1 assigned, 1 in progress, 1 in error$/m);
   assert.match(status.out, /^ {2}bob +for .+Paint it$/m);
@@ -167,6 +167,7 @@ test('[DIR-5] coordinator.yml says what is taken from the queue; a mistake in it
   await typed(ground, ['work', 'submit', 'docs', 'Write it'], env);
   const pass = await typed(ground, ['coordinate'], env);
   assert.equal(pass.code, 0, pass.out);
+  assert.match(pass.out, /^took from the queue {2}inbox\/.+-ann-write-it\.yaml$/m);
   assert.match((await typed(ground, ['task', 'list'], env)).out, /ann.*assigned.*Write it/);
   assert.match((await typed(ground, ['work', 'get'], env)).err, /no_tasks_available/);
 });

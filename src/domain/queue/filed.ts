@@ -1,4 +1,5 @@
 import { digest, uuidFromKey } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 
 /** What a task's file says of it, in the words of work directories; `frozen` and `deleted` are places. */
@@ -34,6 +35,9 @@ export interface FiledFields {
   description?: string;
   priority?: number;
   files?: string[];
+  /** What it says of its end, where only that has changed; null: nothing any more. */
+  result?: Json;
+  error_message?: string | null;
 }
 
 /** As somebody at the top of the workspace would type it. */
@@ -68,8 +72,21 @@ export function filedGroup(
   return `${filedGroups(open, file.directory)}${id}`;
 }
 
+/** What a task has of it. */
+interface FiledState extends Omit<FiledFields, 'result' | 'error_message'> {
+  result?: Json | undefined;
+  error_message?: string | undefined;
+  file?: FiledAs;
+}
+
 /** As events carry it: where it lies now, and what else has changed. */
-export function filedFields({ data }: EventBody): FiledFields & { file?: FiledAs } {
+export function filedFields({ data }: EventBody): FiledState {
   if (data.file === undefined) return {};
-  return { ...(data.changes as FiledFields | undefined), file: data.file as unknown as FiledAs };
+  const { result, error_message, ...changes } = (data.changes ?? {}) as FiledFields;
+  return {
+    ...changes,
+    ...(result === undefined ? {} : { result: result ?? undefined }),
+    ...(error_message === undefined ? {} : { error_message: error_message ?? undefined }),
+    file: data.file as unknown as FiledAs,
+  };
 }

@@ -127,20 +127,18 @@ function begin(seen: SeenFile, now_ms: number): EventBody {
 }
 
 function changed(state: TaskState, seen: SeenFile): EventBody[] {
-  const changes = changesIn(state, seen);
-  const isElsewhere = !same(state.file, seen.file);
-  const says = { result: seen.result, error_message: seen.error_message };
-  const saysElse = !same({ result: state.result, error_message: state.error_message }, says);
-  if (state.status === seen.status && Object.keys(changes).length === 0 && !isElsewhere && !saysElse)
-    return [];
+  const isSame = state.status === seen.status;
+  const changes = { ...changesIn(state, seen), ...(isSame ? wordsIn(state, seen) : {}) };
+  const hasChanged = Object.keys(changes).length > 0;
+  if (isSame && !hasChanged && same(state.file, seen.file)) return [];
   const from = state.file?.path;
   const data = plain({
-    ...(Object.keys(changes).length === 0 ? {} : { changes }),
+    ...(hasChanged ? { changes } : {}),
     file: seen.file,
     ...(from === undefined || from === seen.file.path ? {} : { moved_from: from }),
   });
-  if (state.status === seen.status && !saysElse)
-    return [{ kind: TASK, id: seen.task_id, type: 'task_file_changed', data }];
+  // It ends once, however often its words are changed: who waits for it has heard.
+  if (isSame) return [{ kind: TASK, id: seen.task_id, type: 'task_file_changed', data }];
   const { agent: agent_id } = seen.file;
   const { error_message } = seen;
   switch (seen.status) {
@@ -162,6 +160,13 @@ function changesIn(state: TaskState, { title, priority, files }: SeenFile): File
     ...(titleOf(state.description) === title || state.description === title ? {} : { description: title }),
     ...(isMeant ? {} : { priority: priority.usual }),
     ...(same(state.files, files) ? {} : { files: [...files] }),
+  };
+}
+
+function wordsIn(state: TaskState, { result, error_message }: SeenFile): FiledFields {
+  return {
+    ...(same(state.result, result) ? {} : { result: result ?? null }),
+    ...(same(state.error_message, error_message) ? {} : { error_message: error_message ?? null }),
   };
 }
 

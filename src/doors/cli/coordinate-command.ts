@@ -10,7 +10,7 @@ export function declareCoordinate(program: Command, terminal: Terminal, result: 
     .argument('[dir]', 'The work directory, or the folder it is in.')
     .summary('One pass over a work directory: assign, chain, watch, report.')
     .description(
-      'One pass over a work directory of task files: assigns what is new, creates follow-ups, finds conflicts and what is stuck, reports and archives. It keeps nothing but the files.',
+      'One pass over a work directory of task files: assigns what is new, creates follow-ups, finds conflicts and what is stuck, reports and archives. It keeps nothing but the files; with a store named (--store, COX_STORE, POSTGRES_DSN, or mirror: true in coordinator.yml) it also shows the tasks there and takes tasks from its queue.',
     )
     .option('--dry-run', 'Only say what would be done.')
     .option('--watch', 'Go on, pass after pass, until Ctrl-C.')
@@ -26,6 +26,7 @@ export function declareCoordinate(program: Command, terminal: Terminal, result: 
         'cox coordinate',
         'cox coordinate work/collaboration --dry-run',
         'cox coordinate --watch --every 10',
+        'cox coordinate --store sqlite:.git/coxswain/cox.db',
         'cox coordinate --push',
         'cox coordinate --install cron --install systemd --dry-run',
         'cox coordinate --install github --package vendor/coxswain',

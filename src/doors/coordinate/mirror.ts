@@ -26,6 +26,8 @@ export interface MirrorOptions {
  */
 export class PassMirror {
   readonly problems: TreeProblem[] = [];
+  /** Files that were written for tasks of the queue. */
+  taken: readonly string[] = [];
   written = 0;
   /** Why the store does not say what the files say. */
   away: Refusal | undefined;
@@ -41,7 +43,9 @@ export class PassMirror {
   async take(): Promise<void> {
     this.problems.length = 0;
     await this.#try(async (place, filer) => {
-      this.problems.push(...(await takeFromQueue(place, filer)));
+      const { taken, problems } = await takeFromQueue(place, filer);
+      this.taken = taken;
+      this.problems.push(...problems);
     });
   }
 
@@ -97,6 +101,7 @@ export class PassMirror {
   describe(): JsonObject {
     return {
       written: this.written,
+      taken: [...this.taken],
       problems: this.problems.map((problem) => ({ ...problem })),
       ...(this.away === undefined ? {} : { away: this.away }),
     };
@@ -105,6 +110,7 @@ export class PassMirror {
   /** For people: one line each. */
   lines(): string[] {
     return [
+      ...this.taken.map((path) => `took from the queue  ${path}`),
       ...(this.written === 0
         ? []
         : [`mirrored  ${this.written} ${this.written === 1 ? 'change' : 'changes'} in the store`]),

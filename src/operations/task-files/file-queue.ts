@@ -30,6 +30,12 @@ export interface Filer {
   readonly by: string;
 }
 
+export interface Taken {
+  /** The files that were written. */
+  readonly taken: readonly string[];
+  readonly problems: readonly TreeProblem[];
+}
+
 /** What there is to be written as a file. */
 interface Wanted {
   readonly task_id: string;
@@ -41,17 +47,23 @@ interface Wanted {
  * Tasks of the queue become files in the inbox: those that `take_from_queue` names, and those that somebody has begun to write and
  * has not. The store says first that it is so; the file follows.
  */
-export async function takeFromQueue(place: MirrorPlace, filer: Filer): Promise<TreeProblem[]> {
+export async function takeFromQueue(place: MirrorPlace, filer: Filer): Promise<Taken> {
   const { problems, wanted } = await wantedFromQueue(place, filer.port);
   const names = new Set(namesIn(place.tree));
   const byWork = new Set(place.tree.files.map(({ task }) => task.work_id));
   const begun = (await openTasks(place.directory, filer.port)).filter(
     ({ task_id, file }) => file.filing !== undefined && !byWork.has(task_id),
   );
-  for (const { task_id, state, file } of begun)
-    await fileTask(place, filer, { task_id, state, agent: file.agent }, names);
-  for (const each of wanted) await fileTask(place, filer, each, names);
-  return problems;
+  const all = [
+    ...begun.map(({ task_id, state, file }) => ({ task_id, state, agent: file.agent })),
+    ...wanted,
+  ];
+  const taken: string[] = [];
+  for (const each of all) {
+    const filed = await fileTask(place, filer, each, names);
+    if (!isRefusal(filed)) taken.push(inboxPath(String(filed.task_file)));
+  }
+  return { taken, problems };
 }
 
 async function wantedFromQueue(
