@@ -211,6 +211,24 @@ test('[DIR-2] a task that is done and followed leaves one hand-off, however ofte
   assert.equal((result as JsonObject).next_agent, 'bob');
 });
 
+test('[DIR-6] a file as full as files may be is shown as far as a record has room', async () => {
+  const wild = '\\x01'.repeat(9000);
+  const much = JSON.stringify(Array.from({ length: 400 }, (_, n) => `src/${n}/${'\u0001'.repeat(40)}`));
+  await using stage = await MirrorStage.on({
+    'done/x.yaml': task(
+      'x',
+      { status: 'done', artefacts: much, title: 'T'.repeat(2000) },
+      `result: {summary: "${wild}", next_agent: bob, next_task_notes: ${much}}\n`,
+    ),
+    'assigned/ann/e.yaml': task('e', { status: 'error', error: `{message: "${wild}${wild}"}` }),
+  });
+  const { written, away, problems } = await stage.pass();
+  assert.deepEqual([written, away, problems], [4, undefined, []]);
+  assert.equal(((await stage.shown('x')).files as string[]).length, 20);
+  assert.equal((await stage.shown('e')).status, 'failed');
+  assert.equal((await stage.pass()).written, 0);
+});
+
 test('[DIR-7] a verb shows at once what it did, where the directory is mirrored; elsewhere it leaves no trace', async () => {
   await using stage = await MirrorStage.on({ 'assigned/ann/x.yaml': task('x', { status: 'assigned' }) });
   const said = async (name: string, input: JsonObject) => {

@@ -24,6 +24,8 @@ export function priorityWord(priority: number): TaskPriority {
 /** A record has room for a task's own words, not for all that 256 KB of a file may hold. */
 const SUMMARY_CHARS_MAX = 10_000;
 const ARTEFACT_CHARS_MAX = 500;
+const NOTES_MAX = 20;
+const NOTE_CHARS_MAX = 500;
 
 function short(text: string, chars_max: number): string {
   return text.length > chars_max ? `${text.slice(0, chars_max - 1).toWellFormed()}…` : text;
@@ -113,8 +115,8 @@ export function handOverOf(file: TaskFile, follow_up: TaskFile | undefined): New
   const { result } = task;
   if (shelf !== 'done' || task.follow_up === undefined || result?.next_agent === undefined) return undefined;
   const title = result.next_task_title ?? follow_up?.task.title ?? 'a follow-up';
-  const notes = (result.next_task_notes ?? []).slice(0, limits.handoff_items_max - 1);
-  const item = (text: string) => short(text, limits.handoff_item_chars_max);
+  const notes = (result.next_task_notes ?? []).slice(0, NOTES_MAX);
+  const item = (text: string) => short(text, NOTE_CHARS_MAX);
   return {
     summary: short(result.summary ?? `${task.id} is done.`, SUMMARY_CHARS_MAX),
     completed_work: [item(`${task.id}: ${task.title ?? task.id}`)],
