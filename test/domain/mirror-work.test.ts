@@ -122,16 +122,16 @@ test('[DIR-6] other words about an end that was heard change the words and end n
 test('[DIR-6] a deleted file cancels what is open and leaves alone what has ended or is only being written', () => {
   given(...filed())
     .at(AT)
-    .when(mirrorDeleted('t', inbox))
-    .thenCommits(taskEvent('t', 'task_cancelled', { error_message: 'Its file was deleted.' }));
+    .when(mirrorDeleted('t', inbox, 'gone'))
+    .thenCommits(taskEvent('t', 'task_cancelled', { error_message: 'gone' }));
   given(...filed(['t', 'completed', { file: done }]))
     .at(AT)
-    .when(mirrorDeleted('t', inbox))
+    .when(mirrorDeleted('t', inbox, 'gone'))
     .thenRefuses('wrong_status');
   const filing = given(submitted('t')).at(AT).when(fileWork(order())).facts;
   given(...filing)
     .at(AT)
-    .when(mirrorDeleted('t', inbox))
+    .when(mirrorDeleted('t', inbox, 'gone'))
     .thenRefuses('wrong_status');
 });
 
@@ -148,7 +148,7 @@ test('[DIR-6] a record that is no file, or another one, is nobody’s to change 
     .thenRefuses('unknown_task');
   given(...filed())
     .at(AT)
-    .when(mirrorDeleted('t', elsewhere))
+    .when(mirrorDeleted('t', elsewhere, 'gone'))
     .thenRefuses('unknown_task');
   given()
     .at(AT)

@@ -87,7 +87,7 @@ function fileMoves(): Decision<JsonObject>[] {
       const other = file(task_id, 'done/x.yaml', status === 'failed' ? 'error' : 'done');
       return mirrorFile(seenAs(task_id, status, { file: other, ...said(status, 'otherwise') }));
     }),
-    mirrorDeleted(task_id, file(task_id, '', 'new')),
+    mirrorDeleted(task_id, file(task_id, '', 'new'), 'gone'),
   ];
   const filing = { task_id: 'queued', directory: 'work', file_id: 'queued', agent: 'ann', by: 'me' };
   return [

@@ -243,6 +243,28 @@ test('[DIR-6] the name that a task would have may be another file’s: it gets a
   assert.equal((await stage.call('show_work', { task_id: work_id })).task_file, `${task_file}-2`);
 });
 
+test('[DIR-6] a file from the queue whose work_id a person has taken out or mistyped is still that task', async () => {
+  await using stage = await MirrorStage.on();
+  const work_id = await stage.submit('Write it');
+  const { task_id } = await stage.call('file_work', { work_id, agent: 'ann' });
+  await stage.pass();
+  const path = `assigned/ann/${task_id}.yaml`;
+  stage.ground.write(path, stage.ground.read(path).replace(/^work_id: .*$/m, ''));
+  // A verb knows no better than the file; the next pass puts it right.
+  await stage.call('start_task_file', { task_id });
+  await stage.pass();
+  assert.equal((await stage.call('show_work', { task_id: work_id })).file_status, 'in_progress');
+  const open = ((await stage.call('list_work')).filed as JsonObject[]).map((each) => each.task_id);
+  assert.deepEqual(open, [work_id]);
+  assert.equal((await stage.pass()).written, 0);
+  stage.ground.move(path, `done/${task_id}.yaml`);
+  await stage.pass();
+  assert.equal((await stage.call('show_work', { task_id: work_id })).status, 'completed');
+  // From its end on nothing but the file could say so: it is a task by its own name, too, and as done.
+  await stage.pass();
+  assert.equal((await stage.pass()).written, 0);
+});
+
 test('[DIR-6] a work_id that is made up, copied or of another task changes nobody’s task, and is told of', async () => {
   await using stage = await MirrorStage.on();
   const pending = await stage.submit('pending');

@@ -50,10 +50,11 @@ export function mirrorFile(seen: SeenFile): Decision<JsonObject> {
   };
 }
 
-/** Its file is not there any more. One that is only about to be written is another matter. */
+/** Its file is not there any more, or not its own. One that is only about to be written is another matter. */
 export function mirrorDeleted(
   task_id: string,
   { directory, id }: Pick<FiledAs, 'directory' | 'id'>,
+  error_message: string,
 ): Decision<JsonObject> {
   const key = taskKey(task_id);
   return {
@@ -65,7 +66,7 @@ export function mirrorDeleted(
       const isOpen = state.status === 'filed' || state.status === 'failed';
       if (!isOpen || state.file.filing !== undefined) return refused(nothingDiffers);
       const file: FiledAs = { ...state.file, status: 'deleted' };
-      const data = { error_message: 'Its file was deleted.', file: plain(file) };
+      const data = { error_message, file: plain(file) };
       const has_dependents = state.has_dependents ? true : undefined;
       return commit([taskEvent(task_id, 'task_cancelled', data)], { success: true, task_id, has_dependents });
     },

@@ -55,67 +55,91 @@ export async function mirrorTree(
   port: MirrorPort,
   archived: readonly string[] = [],
 ): Promise<Mirrored> {
-  const problems: TreeProblem[] = [];
-  const gone = await goneFrom(place, port);
+  const look: Look = { ...place, linked: new Map(), belongs: new Map(), problems: [] };
+  const open = await openTasks(place.directory, port);
+  for (const { task_id, file } of open)
+    if (file.filing === undefined && task_id !== filedTaskId(file.directory, file.id))
+      look.linked.set(file.id, task_id);
+  const gone = goneFrom(place, open);
   const inArchive = [...gone.archived, ...archived.filter((id) => place.tree.archived.has(id))];
   const old = [...new Set(inArchive)].flatMap((id) => archivedFile(place, id));
-  const chores = await choresFor(place, [...place.tree.files, ...old], port, problems);
-  chores.push(...gone.deleted.map((file) => choreOf(mirrorDeleted(file.task_id, file.file))));
-  return { written: await carryOut(chores, port), problems };
+  const chores = await choresFor(look, [...place.tree.files, ...old], port);
+  chores.push(...gone.deleted.map(({ task_id, file }) => choreOf(mirrorDeleted(task_id, file, DELETED))));
+  chores.push(...strays(open, look).map(({ task_id, file }) => choreOf(mirrorDeleted(task_id, file, STRAY))));
+  return { written: await carryOut(chores, port), problems: look.problems };
 }
+
+const DELETED = 'Its file was deleted.';
+const STRAY = 'Its file is another task.';
 
 /** The same for one task that somebody has just changed. */
 export async function mirrorOne(place: MirrorPlace, port: MirrorPort, id: string): Promise<void> {
+  const look: Look = { ...place, linked: new Map(), belongs: new Map(), problems: [] };
   const files = place.tree.files.filter(({ task }) => task.id === id);
-  await carryOut(await choresFor(place, files, port, []), port);
+  await carryOut(await choresFor(look, files, port), port);
+}
+
+/** A place while it is looked at. */
+interface Look extends MirrorPlace {
+  /** Files that came from the queue, as far as they are open: the store's word counts, also where nobody can read it in the file. */
+  readonly linked: Map<string, string>;
+  /** Which task each file was found to be. */
+  readonly belongs: Map<string, string>;
+  readonly problems: TreeProblem[];
+}
+
+/** Open, and of a file that was found to be another task. */
+function strays(open: readonly OpenTask[], { belongs }: Look): OpenTask[] {
+  return open.filter(
+    ({ task_id, file }) =>
+      file.filing === undefined && belongs.has(file.id) && belongs.get(file.id) !== task_id,
+  );
 }
 
 function choreOf(decision: Decision<JsonObject>, name = 'mirror_task_file'): Chore {
   return { name, decision };
 }
 
-async function choresFor(
-  place: MirrorPlace,
-  files: readonly TaskFile[],
-  port: MirrorPort,
-  problems: TreeProblem[],
-): Promise<Chore[]> {
+async function choresFor(look: Look, files: readonly TaskFile[], port: MirrorPort): Promise<Chore[]> {
   const chores: Chore[] = [];
-  const byId = new Map(place.tree.files.map((file) => [file.task.id, file]));
+  const byId = new Map(look.tree.files.map((file) => [file.task.id, file]));
   const half = KEYS_AT_ONCE / 2;
   for (let start = 0; start < files.length; start += half) {
     const some = files.slice(start, start + half);
-    const handOvers = some.flatMap((file) => handOverChore(place, file, byId));
-    const { loaded, now_ms } = await port.find({ keys: keysOf(place, some, handOvers) });
-    const decisions = [...some.map((file) => fileChore(place, file, loaded, problems)), ...handOvers];
+    const handOvers = some.flatMap((file) => handOverChore(look, file, byId));
+    const { loaded, now_ms } = await port.find({ keys: keysOf(look, some, handOvers) });
+    const decisions = [...some.map((file) => fileChore(look, file, loaded)), ...handOvers];
     chores.push(...decisions.filter(({ decision }) => decision.decide(loaded, now_ms).verdict === 'commit'));
   }
   return chores;
 }
 
-function keysOf({ directory }: MirrorPlace, files: readonly TaskFile[], others: readonly Chore[]) {
+function keysOf({ directory, linked }: Look, files: readonly TaskFile[], others: readonly Chore[]) {
   const keys = new Map<string, EntityKey>();
   for (const { task } of files)
-    for (const id of [filedTaskId(directory, task.id), task.work_id ?? ''])
-      if (id !== '') keys.set(id, taskKey(id));
+    for (const id of [filedTaskId(directory, task.id), task.work_id, linked.get(task.id)])
+      if (id !== undefined && id !== '') keys.set(id, taskKey(id));
   for (const { decision } of others) for (const key of decision.needs.keys ?? []) keys.set(key.id, key);
   return [...keys.values()];
 }
 
 /** A `work_id` counts only where the task says the same: whoever copies or makes one up changes nobody else's task. */
-function fileChore(place: MirrorPlace, file: TaskFile, loaded: Loaded, problems: TreeProblem[]): Chore {
-  const { directory, settings } = place;
-  const { id, work_id } = file.task;
+function fileChore(look: Look, file: TaskFile, loaded: Loaded): Chore {
+  const { directory, settings } = look;
+  const { id } = file.task;
+  const work_id = file.task.work_id || undefined;
   const named = work_id === undefined ? undefined : loaded.get<TaskState>(taskKey(work_id))?.state.file;
-  const isNamed = named?.directory === directory && isMeant(place, file, named);
+  const isNamed = named?.directory === directory && isMeant(look, file, named);
   if (work_id !== undefined && !isNamed)
-    problems.push({
+    look.problems.push({
       file: file.path,
       line: 1,
       field: 'work_id',
       reason: `task ${work_id} of the queue is not this file: ignored`,
     });
-  const task_id = isNamed && work_id !== undefined ? work_id : filedTaskId(directory, id);
+  const own = look.linked.get(id) ?? filedTaskId(directory, id);
+  const task_id = isNamed && work_id !== undefined ? work_id : own;
+  look.belongs.set(id, task_id);
   return choreOf(mirrorFile(seenFile(file, { task_id, directory }, settings)));
 }
 
@@ -180,18 +204,20 @@ interface Gone {
  * What the store holds for open and the tree does not have. What is missing is looked for once more, after the store was asked:
  * else a task that others have made and shown since we read the tree would be taken for one that somebody has deleted.
  */
-async function goneFrom(place: MirrorPlace, port: MirrorPort): Promise<Gone> {
+function goneFrom(place: MirrorPlace, open: readonly OpenTask[]): Gone {
   const here = new Set(place.tree.files.map(({ task }) => task.id));
-  const missing = (await openTasks(place.directory, port)).filter(({ file }) => !here.has(file.id));
+  const missing = open.filter(({ file }) => !here.has(file.id));
   if (missing.length === 0) return { deleted: [], archived: [] };
   const tree = readTree(place.root);
   const names = namesIn(tree);
+  // A folder that can't be read now says nothing about what was in it.
+  const hidden = tree.problems.flatMap(({ file }) => (isTaskName(file) ? [] : [`${file}/`]));
   return {
     archived: missing.flatMap(({ file }) => (tree.archived.has(file.id) ? [file.id] : [])),
-    // A folder that can't be read now says nothing about what is in it.
-    deleted: tree.problems.some(({ file }) => !isTaskName(file))
-      ? []
-      : missing.filter(({ file }) => file.filing === undefined && !names.has(file.id)),
+    deleted: missing.filter(
+      ({ file: { id, path, filing } }) =>
+        filing === undefined && !names.has(id) && !hidden.some((folder) => path.startsWith(folder)),
+    ),
   };
 }
 
