@@ -78,7 +78,7 @@ export const coordinating: readonly Plant[] = [
   {
     name: 'mirror: a work_id counts for what it says',
     file: mirror('mirror'),
-    from: 'const isNamed = named?.directory === directory && isMeant(place, file, named);',
+    from: 'const isNamed = named?.directory === directory && isMeant(look, file, named);',
     to: 'const isNamed = named !== undefined;',
     tests: [taking],
   },
