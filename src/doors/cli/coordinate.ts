@@ -257,8 +257,8 @@ async function show(
 ): Promise<void> {
   const shown = mirror === undefined ? {} : { mirror: mirror.describe() };
   const answer = { ...answerOf(root, pass, options), ...shown, ...published };
-  const besides = mirror?.lines() ?? [];
-  const lines = [...linesOf(pass, options.dryRun === true, besides), ...publishedLines(published)];
+  const around = mirror === undefined ? undefined : ([mirror.takenLines(), mirror.lines()] as const);
+  const lines = [...linesOf(pass, options.dryRun === true, around), ...publishedLines(published)];
   await terminal.out(options.json === true ? `${jsonLine(answer)}\n` : `${lines.map(plain).join('\n')}\n`);
 }
 

@@ -107,10 +107,13 @@ export class PassMirror {
     };
   }
 
+  takenLines(): string[] {
+    return this.taken.map((path) => `took from the queue  ${path}`);
+  }
+
   /** For people: one line each. */
   lines(): string[] {
     return [
-      ...this.taken.map((path) => `took from the queue  ${path}`),
       ...(this.written === 0
         ? []
         : [`mirrored  ${this.written} ${this.written === 1 ? 'change' : 'changes'} in the store`]),

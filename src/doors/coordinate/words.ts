@@ -26,9 +26,11 @@ export function described(action: Action): JsonObject {
 export function linesOf(
   { done, left, findings, problems, reports }: PassResult,
   dry_run: boolean,
-  besides: readonly string[] = [],
+  /** What came before the pass, and what after it. */
+  [before, after]: readonly [readonly string[], readonly string[]] = [[], []],
 ): string[] {
   const lines = [
+    ...before,
     ...done.map(sentenceOf),
     ...left.map(({ action, reason }) => `not done: ${sentenceOf(action)}: ${reason}`),
     ...findings.map(({ kind, id, text }) =>
@@ -36,7 +38,7 @@ export function linesOf(
     ),
     ...problems.map(({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`),
     ...reports.map((path) => `wrote  ${path}`),
-    ...besides,
+    ...after,
   ];
   if (lines.length === 0) return ['Nothing to do.'];
   return dry_run ? ['Would do, and did not:', ...lines] : lines;
