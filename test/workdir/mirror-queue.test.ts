@@ -199,6 +199,33 @@ test('[DIR-6] a pass that has read the tree long ago does not write what another
   assert.match(path, /^done\/ann\//);
 });
 
+test('[DIR-6] whatever a task of the queue says, its file can be read; broken by hand it is not written a second time', async () => {
+  await using stage = await taking();
+  const words = [
+    '\u202e\u0007\n\u2028',
+    '---\nid: other',
+    '\u{E000}\u{FFFFE}',
+    '- [x]: {y: "z',
+    '#'.repeat(20_000),
+    '🚀 é',
+    'a\u0085b\u00a0\ufeff',
+  ];
+  for (const description of words) {
+    const work_id = await stage.submit(description, { input_data: { deep: [description.slice(0, 50)] } });
+    await take(stage, 'one');
+    assert.deepEqual(stage.ground.tree().problems, [], JSON.stringify(description.slice(0, 50)));
+    assert.equal(stage.ground.tree().files.filter(({ task: { work_id: of } }) => of === work_id).length, 1);
+  }
+  const last = await stage.submit('broken');
+  await take(stage, 'one');
+  const [path = ''] = filesOf(stage, last);
+  stage.ground.write(path, `${stage.ground.read(path)}status: [\n`);
+  stage.ground.now_ms += 61_000;
+  await stage.pass();
+  await stage.pass();
+  assert.deepEqual(filesOf(stage, last), [path]);
+});
+
 test('[DIR-6] two passes at once and agents that ask for work: each task is one file or one claim, none is both', async () => {
   await using stage = await taking();
   const ids: string[] = [];

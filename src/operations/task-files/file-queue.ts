@@ -13,6 +13,7 @@ import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts';
 import { prefixed, type Range } from '../../ledger/decision.ts';
 import { answerOf, type Step } from '../../operation.ts';
+import { parseTask } from '../../policy/workdir/task-yaml.ts';
 import { Meanwhile, TaskFolder } from '../../workdir/task-folder.ts';
 import { newTaskFileText } from '../../workdir/task-text.ts';
 import { readTree } from '../../workdir/tree.ts';
@@ -136,10 +137,12 @@ export async function fileTask(
   return refuse('task_changed', 'Others create tasks of this name all the time; try again.', { task_id });
 }
 
-/** Whether the file is in the tree; or the name is, with something else in it. */
+/** Whether the file is in the tree, also where nobody can read it now; or the name is, with something else in it. */
 function writtenBefore(root: string, { id, work_id }: NewTask): 'yes' | 'no' | 'another' {
   const tree = readTree(root);
   if (tree.files.some(({ task }) => task.work_id === work_id)) return 'yes';
+  const lines = [...tree.texts.values()].flatMap((text) => /^["']?work_id["']?:.*$/m.exec(text) ?? []);
+  if (lines.some((line) => line.includes(work_id ?? id))) return 'yes';
   return namesIn(tree).has(id) ? 'another' : 'no';
 }
 
@@ -165,7 +168,15 @@ async function isWritten(
 
 const NOTE_CHARS_MAX = limits.task_file_item_chars_max;
 
-function taskFor({ task_id, state }: Wanted, id: string, agent: string): NewTask {
+/** What could not be read back would be written again and again: then it has no words but its type. */
+function taskFor(wanted: Wanted, id: string, agent: string): NewTask {
+  const task = wholeTaskFor(wanted, id, agent);
+  if (parseTask(newTaskFileText(task)).ok) return task;
+  const notes = [`All of it: cox work show ${wanted.task_id} --json`];
+  return { ...task, title: wanted.state.task_type, artefacts: [], notes };
+}
+
+function wholeTaskFor({ task_id, state }: Wanted, id: string, agent: string): NewTask {
   const title = titleOf(state.description);
   return {
     id,
