@@ -42,7 +42,7 @@ test('[DIR-6] real passes killed at any moment: every task of the queue ends as 
     const [first, second] = ground.tree().files.filter(({ shelf }) => shelf === 'assigned');
     if (first !== undefined) ground.move(first.path, `done/${first.path.split('/').at(-1)}`);
     if (second !== undefined && random.chance(0.3))
-      ground.move(second.path, second.path.replace('ann', 'bob'));
+      ground.move(second.path, second.path.replace('assigned/ann/', 'assigned/bob/'));
     offset_ms += random.chance(0.5) ? RELIEVED_MS : 0;
     const isWhole = await passOf(stage, offset_ms, longest_ms * random.fraction());
     if (!isWhole) killed += 1;
