@@ -1,8 +1,9 @@
-import { lstat, readFile, rename, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder, syncFolder, writeLasting } from './lasting.ts';
 import { PlaceProblem } from './place.ts';
-import { realPath, unlessMissing } from './real-path.ts';
+import { errorCode, lstatIfThere, realPath } from './real-path.ts';
 
 /** What becomes of a file: its new text, or undefined to leave it as it is. */
 export type Edit = (text: string | undefined) => string | undefined;
@@ -13,6 +14,7 @@ let count = 0;
 /**
  * Read, changed and put back in one step. Whoever has changed it meanwhile, a person in an editor above all, is read again instead
  * of being overwritten. True: it was written. `named` puts the name on the disk; whoever writes many files does that once.
+ * Looking is done at once: handing each look to a thread would take longer than the look.
  */
 export async function keepFile(
   folder: string,
@@ -22,16 +24,16 @@ export async function keepFile(
 ): Promise<boolean> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const file = await realPath(folder, path);
-    const before = await readText(file);
+    const before = readText(file);
     const after = edit(before);
     if (after === undefined || after === before) return false;
     count += 1;
     const aside = join(dirname(file), `.${basename(file).slice(0, 100)}.${process.pid}.${count}.cox`);
-    const mode = (await unlessMissing(lstat(file)))?.mode ?? 0o644;
+    const mode = lstatIfThere(file)?.mode ?? 0o644;
     try {
       await makeFolder(dirname(file));
       await writeLasting(aside, Buffer.from(after), mode & 0o777);
-      if ((await readText(file)) !== before) continue;
+      if (readText(file) !== before) continue;
       await rename(aside, file);
       await named(dirname(file));
       return true;
@@ -44,15 +46,25 @@ export async function keepFile(
 
 /** As it is now, for whoever only wants to know. */
 export async function readKept(folder: string, path: string): Promise<string | undefined> {
-  return await readText(await realPath(folder, path));
+  return readText(await realPath(folder, path));
 }
 
-async function readText(file: string): Promise<string | undefined> {
+function readText(file: string): string | undefined {
+  const found = lstatIfThere(file);
   // A pipe under that name would keep us waiting for ever.
-  if ((await unlessMissing(lstat(file)))?.isFile() === false) throw new PlaceProblem('not a file');
-  const bytes = await unlessMissing(readFile(file));
+  if (found?.isFile() === false) throw new PlaceProblem('not a file');
+  const bytes = found === undefined ? undefined : readIfThere(file);
   const text = bytes?.toString('utf8');
   // What is no UTF-8 would come back as something else.
   if (bytes !== undefined && !bytes.equals(Buffer.from(text ?? ''))) throw new PlaceProblem('no UTF-8 text');
   return text;
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

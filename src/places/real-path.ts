@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { PlaceProblem } from './place.ts';
 
@@ -16,6 +16,16 @@ export async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined
   }
 }
 
+/** Not by the way of a promise: that takes ten times as long as the answer. */
+export function lstatIfThere(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errorCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
 /**
  * `folder/path`, with no symlink on the way from the folder on: whoever writes there writes there. `path` has slashes, and no name
  * in it may lead elsewhere.
@@ -27,7 +37,7 @@ export async function realPath(folder: string, path: string): Promise<string> {
     if (name === '' || name === '.' || name === '..' || name.includes('\\') || name.includes('\0'))
       throw new PlaceProblem(`${JSON.stringify(path)} is no path below its folder.`);
     at = join(at, name);
-    const stat = await unlessMissing(lstat(at));
+    const stat = lstatIfThere(at);
     if (stat?.isSymbolicLink()) throw new PlaceProblem(`${JSON.stringify(path)} goes through a symlink.`);
     const isLast = index === names.length - 1;
     if (stat !== undefined && !isLast && !stat.isDirectory())

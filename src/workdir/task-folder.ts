@@ -1,11 +1,10 @@
-import { lstatSync, unlinkSync } from 'node:fs';
-import { link, lstat, rename, rm, unlink } from 'node:fs/promises';
+import { linkSync, lstatSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { keepFile } from '../places/keep-file.ts';
 import { makeFolder, syncFolder, writeLasting } from '../places/lasting.ts';
 import { PlaceProblem } from '../places/place.ts';
 import { readBounded } from '../places/read-bounded.ts';
-import { errorCode, realPath, unlessMissing } from '../places/real-path.ts';
+import { errorCode, lstatIfThere, realPath, unlessMissing } from '../places/real-path.ts';
 import { rewriteTask, type TextChanges } from './task-text.ts';
 
 /** Somebody else was quicker: what was meant is not what is there any more. Whoever looks anew finds what is. */
@@ -33,7 +32,7 @@ export class TaskFolder {
     await this.expectUnchanged(from, source);
     // An agent's folder that is gone was taken away by somebody.
     if (!to.startsWith('assigned/')) await makeFolder(dirname(target));
-    await moveNew(source, target);
+    moveNew(source, target);
     const text = this.#texts.get(from);
     this.#texts.delete(from);
     if (text !== undefined) this.#texts.set(to, text);
@@ -75,9 +74,9 @@ export class TaskFolder {
       await makeFolder(dirname(target));
       await writeLasting(aside, Buffer.from(text), 0o644);
       await agreed?.();
-      await moveNew(aside, target);
+      moveNew(aside, target);
     } finally {
-      await rm(aside, { force: true });
+      rmSync(aside, { force: true });
     }
     this.#texts.set(path, text);
   }
@@ -88,7 +87,7 @@ export class TaskFolder {
     const [a, b] = [readBounded(one, { links: false }), readBounded(other, { links: false })];
     if (!a.ok || !b.ok || a.inode !== b.inode || a.text !== b.text)
       throw new Meanwhile('they are not the same any more');
-    await unlink(one);
+    unlinkSync(one);
     this.#texts.delete(path);
   }
 
@@ -106,16 +105,15 @@ export class TaskFolder {
 }
 
 /** Never in the place of another file: `rename` would write over it. Where a disk knows no second names, it is looked first. */
-async function moveNew(from: string, to: string): Promise<void> {
+function moveNew(from: string, to: string): void {
   try {
-    await link(from, to);
+    linkSync(from, to);
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EEXIST') throw new Meanwhile(`${basename(to)} is there already`);
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
-    if ((await unlessMissing(lstat(to))) !== undefined)
-      throw new Meanwhile(`${basename(to)} is there already`);
-    await rename(from, to);
+    if (lstatIfThere(to) !== undefined) throw new Meanwhile(`${basename(to)} is there already`);
+    renameSync(from, to);
     return;
   }
   // Killed here, the file has two names; the next pass takes the older one away.
