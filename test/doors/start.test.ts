@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { main } from '../../src/doors/cli/main.ts';
@@ -7,11 +7,18 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { ALICE, startApi, withKey } from './api.ts';
 import { fakeTerminal, scratch } from './support.ts';
 
+const TOUCHED = new Date('2026-03-01T09:30:00Z');
+
 function workspace(features: Readonly<Record<string, string>>) {
   const place = scratch();
   const folder = join(place.folder, '.ai-workspace', 'features');
   mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(features)) writeFileSync(join(folder, `${name}.yml`), text);
+  for (const [name, text] of Object.entries(features)) {
+    const file = join(folder, `${name}.yml`);
+    writeFileSync(file, text);
+    // The one that was touched last would come first.
+    utimesSync(file, TOUCHED, TOUCHED);
+  }
   return {
     async cox(...words: string[]) {
       const { terminal, written } = fakeTerminal(place.folder, { COX_STORE: place.store, AGENT_ID: 'ann' });
