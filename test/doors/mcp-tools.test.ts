@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tool } from '@modelcontextprotocol/server';
+import { catalogueOf } from '../../src/doors/mcp/server.ts';
 import { offerTools } from '../../src/doors/mcp/tools.ts';
 import { chooseTools } from '../../src/doors/mcp/toolset.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -106,4 +107,20 @@ test('[MCP-3] no tool lets a caller name another agent: the field is refused and
       }
   }
   assert.deepEqual((await modern.call('check_locks')).answer, { success: true, locks: [] });
+});
+
+test('[MCP-1] schemas are made when somebody lists the tools, once: a client is greeted without them', async () => {
+  let made = 0;
+  const counted = operations.slice(0, 3).map((operation) => ({
+    ...operation,
+    input: async () => {
+      made += 1;
+      return await operation.input();
+    },
+  }));
+  const { tools, listed } = catalogueOf(counted);
+  assert.deepEqual([tools.length, made], [3, 0]);
+  assert.equal((await listed()).length, 3);
+  assert.equal(await listed(), await listed());
+  assert.equal(made, 3);
 });

@@ -6,7 +6,6 @@ import { createMcpEndpoint } from '../../src/doors/mcp/http.ts';
 import type { OfferedPrompt } from '../../src/doors/mcp/prompts.ts';
 import type { OfferedResource } from '../../src/doors/mcp/resources.ts';
 import { type Catalogue, catalogueOf } from '../../src/doors/mcp/server.ts';
-import { offerTools } from '../../src/doors/mcp/tools.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { refuse } from '../../src/kernel/refusal.ts';
@@ -69,10 +68,10 @@ function prompt(name: string, given: readonly string[]): OfferedPrompt {
 }
 
 /** All of the product, and beside it what the runner looks for by name. */
-async function catalogue(): Promise<Catalogue> {
-  const own = await catalogueOf(operations);
+function catalogue(): Catalogue {
+  const own = catalogueOf([...operations, ...tools]);
   return {
-    tools: [...own.tools, ...(await offerTools(tools))],
+    ...own,
     resources: [...own.resources, resource('test://static-text'), resource('test://watched-resource')],
     prompts: [
       ...own.prompts,
@@ -105,7 +104,7 @@ export interface Fixture extends AsyncDisposable {
 /** Our MCP door over HTTP, with what the conformance runner needs to find in it. */
 export async function startFixture(folder: string): Promise<Fixture> {
   const coxswain = await open({ store: 'memory:', cwd: folder });
-  const endpoint = createMcpEndpoint({ coxswain, catalogue: await catalogue() });
+  const endpoint = createMcpEndpoint({ coxswain, catalogue: catalogue() });
   const server = createServer((request, response) => {
     if (isForeign(request)) response.writeHead(403).end();
     else void endpoint.handle(request, response, principalOf(request));

@@ -62,7 +62,7 @@ class Endpoint implements McpEndpoint {
   readonly #modern: McpHttpHandler;
   readonly #stopping = new AbortController();
   readonly #answering = new Set<Promise<void>>();
-  readonly #catalogues = new Map<string, Promise<Catalogue>>();
+  readonly #catalogues = new Map<string, Catalogue>();
   /** What a request came with, for the server that is made for it. */
   readonly #asked = new WeakMap<Request, { principal: Principal; catalogue: Catalogue }>();
 
@@ -110,7 +110,7 @@ class Endpoint implements McpEndpoint {
     if (this.#stopping.signal.aborted) return await turnAway(stopping());
     const { method = 'GET' } = request;
     if (!METHODS.includes(method)) return await turnAway(wrongMethod());
-    const catalogue = await this.#catalogueFor(request);
+    const catalogue = this.#catalogueFor(request);
     if (catalogue instanceof Response) return await turnAway(catalogue);
     const body = method === 'POST' ? await readMessage(request, response) : undefined;
     if (body === 'gone') return;
@@ -201,7 +201,7 @@ class Endpoint implements McpEndpoint {
   }
 
   /** Each client may choose what it sees: `/mcp?tools=all`. A session keeps what it was opened with. */
-  async #catalogueFor({ url = '/' }: IncomingMessage): Promise<Catalogue | Response> {
+  #catalogueFor({ url = '/' }: IncomingMessage): Catalogue | Response {
     if (this.#options.catalogue !== undefined) return this.#options.catalogue;
     const query = url.indexOf('?');
     const set = query === -1 ? null : new URLSearchParams(url.slice(query)).get('tools');
@@ -210,7 +210,7 @@ class Endpoint implements McpEndpoint {
     const key = tools.map(({ name }) => name).join();
     const known = this.#catalogues.get(key) ?? catalogueOf(tools);
     this.#catalogues.set(key, known);
-    return await known;
+    return known;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { lazily } from '../../kernel/lazily.ts';
 import { version } from '../../kernel/version.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { callTool, type Perform, unknownTool } from './call.ts';
@@ -23,13 +24,15 @@ const ABOUT = { name: 'coxswain', title: 'Coxswain', version: version() };
 
 /** What a server shows. The same for all clients that want the same tools. */
 export interface Catalogue {
-  readonly tools: readonly OfferedTool[];
+  readonly tools: readonly AnyOperation[];
+  /** As clients see them. Their schemas take longest of all that a server loads, and the first answer needs none. */
+  listed(): Promise<readonly OfferedTool[]>;
   readonly resources: readonly OfferedResource[];
   readonly prompts: readonly OfferedPrompt[];
 }
 
-export async function catalogueOf(tools: readonly AnyOperation[]): Promise<Catalogue> {
-  return { tools: await offerTools(tools), resources: offerResources(), prompts };
+export function catalogueOf(tools: readonly AnyOperation[]): Catalogue {
+  return { tools, listed: lazily(() => offerTools(tools)), resources: offerResources(), prompts };
 }
 
 /** The one client at the other end. */
@@ -54,9 +57,9 @@ export function createMcpServer(catalogue: Catalogue, peer: Peer): Server {
   return server;
 }
 
-function serveTools(server: Server, { tools }: Catalogue, { perform }: Peer): void {
-  const byName = new Map(tools.map(({ operation }) => [operation.name, operation]));
-  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => tool) }));
+function serveTools(server: Server, { tools, listed }: Catalogue, { perform }: Peer): void {
+  const byName = new Map(tools.map((operation) => [operation.name, operation]));
+  server.setRequestHandler('tools/list', async () => ({ tools: (await listed()).map(({ tool }) => tool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const operation = byName.get(params.name);
     if (operation === undefined) throw unknownTool(params.name, [...byName.keys()]);

@@ -37,10 +37,11 @@ export interface McpService {
 
 const DRAIN_MS_MAX = 5_000;
 const LEAVE_MS_MAX = 1_000;
+const GREETING_MS_MAX = 250;
 
 /** MCP over this process's stdin and stdout, for the one client at the other end. */
 export async function serveMcp(service: McpService): Promise<void> {
-  const catalogue = await catalogueOf(service.tools);
+  const catalogue = catalogueOf(service.tools);
   const client = new McpClient(service, catalogue);
   const input = new PassThrough();
   const transport = new StdioServerTransport(input);
@@ -61,9 +62,16 @@ export async function serveMcp(service: McpService): Promise<void> {
   });
   const answered = watchAnswers(transport);
   watchListens(transport, client.updates, (uri) => void server?.sendResourceUpdated({ uri }).catch(() => {}));
+  const greeted = untilFirstSent(transport);
   process.stdin.pipe(input, { end: false });
-  // Opened ahead, so that the first call need not wait; a store that is not there yet is tried again by each call.
-  client.open().catch((error: unknown) => service.log(refusalOf(error).message));
+  let isOver = false;
+  void greeted.then(() => {
+    if (isOver) return;
+    // Opened ahead, so that the first call need not wait; a store that is not there yet is tried again by each call.
+    client.open().catch((error: unknown) => service.log(refusalOf(error).message));
+    // And what is asked for next.
+    catalogue.listed().catch(() => {});
+  });
   const ended = new Promise<void>((resolve) => {
     process.stdin.once('end', resolve);
     process.stdin.once('error', () => resolve());
@@ -71,12 +79,26 @@ export async function serveMcp(service: McpService): Promise<void> {
   // Told to stop, whoever waits in line is answered at once; when only the input ends, within the time to drain.
   void service.stop.then(() => client.leave());
   await Promise.race([ended, service.stop, closed]);
+  isOver = true;
   // The transport drops what is under way when its input ends; whoever pipes a script into us wants the answers.
   await answered(DRAIN_MS_MAX);
   await transport.close();
   process.stdin.unpipe(input);
   process.stdin.destroy();
   await client.close();
+}
+
+/** Nobody waits for what comes later before the first answer is out; nor longer than a moment, should nobody ask anything. */
+function untilFirstSent(transport: StdioServerTransport): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, GREETING_MS_MAX).unref();
+    const send = transport.send.bind(transport);
+    transport.send = async (message) => {
+      await send(message);
+      clearTimeout(timer);
+      resolve();
+    };
+  });
 }
 
 /** Counts requests in and answers out at the wire. */
