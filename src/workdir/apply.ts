@@ -1,4 +1,5 @@
 import type { Action } from '../domain/workdir/actions.ts';
+import { inLanes } from '../kernel/lanes.ts';
 import { Meanwhile, reasonOf, TaskFolder } from './task-folder.ts';
 import { followUpText } from './task-text.ts';
 
@@ -22,16 +23,13 @@ export class Applier {
 
   async apply(actions: readonly Action[]): Promise<Applied> {
     const reasons = new Map<Action, string>();
-    const left = chainsOf(actions);
-    const lane = async () => {
-      for (let chain = left.shift(); chain !== undefined; chain = left.shift())
-        for (const action of chain) {
-          const reason = await this.#reasonNotTo(action);
-          if (reason !== undefined) reasons.set(action, reason);
-        }
-    };
     // Each waits for the disk most of the time, and the disk serves many at once: eight of them take half the time of one.
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await inLanes(LANES, chainsOf(actions), async (chain) => {
+      for (const action of chain) {
+        const reason = await this.#reasonNotTo(action);
+        if (reason !== undefined) reasons.set(action, reason);
+      }
+    });
     await this.#folder.sync();
     return {
       done: actions.filter((action) => !reasons.has(action)),

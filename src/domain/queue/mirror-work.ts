@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { canonical, type JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { shorten } from '../../kernel/shorten.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type FiledAs, type FiledFields, filedPath } from './filed.ts';
@@ -177,7 +178,7 @@ const TITLE_CHARS_MAX = 200;
 export function titleOf(description: string): string {
   const [line = ''] = description.trim().split(/[\r\n]/, 1);
   const words = line.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  return words.length > TITLE_CHARS_MAX ? `${words.slice(0, TITLE_CHARS_MAX - 1).toWellFormed()}…` : words;
+  return shorten(words, TITLE_CHARS_MAX);
 }
 
 function plain(value: unknown): JsonObject {
@@ -185,13 +186,5 @@ function plain(value: unknown): JsonObject {
 }
 
 function same(a: unknown, b: unknown): boolean {
-  return sorted(a) === sorted(b);
-}
-
-function sorted(value: unknown): string {
-  return JSON.stringify(value ?? null, (_key, each: unknown) =>
-    each !== null && typeof each === 'object' && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
+  return canonical(a ?? null) === canonical(b ?? null);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { shorten } from '../../kernel/shorten.ts';
 import type { NewHandoff } from '../handoffs/handoff.ts';
 import type { FiledAs, FileStatus } from '../queue/filed.ts';
 import type { SeenFile } from '../queue/mirror-work.ts';
@@ -27,10 +28,6 @@ const ARTEFACT_CHARS_MAX = 500;
 const NOTES_MAX = 20;
 const NOTE_CHARS_MAX = 500;
 
-function short(text: string, chars_max: number): string {
-  return text.length > chars_max ? `${text.slice(0, chars_max - 1).toWellFormed()}…` : text;
-}
-
 /** A file as its mirror has it; `task_id` is the record that it belongs to. */
 export function seenFile(
   file: TaskFile,
@@ -54,7 +51,7 @@ export function seenFile(
       return {
         ...seen,
         status: 'failed',
-        error_message: short(task.error?.message ?? 'no message', SUMMARY_CHARS_MAX),
+        error_message: shorten(task.error?.message ?? 'no message', SUMMARY_CHARS_MAX),
       };
     case 'frozen':
       return { ...seen, status: 'cancelled', error_message: 'Its file lies in the fridge.' };
@@ -96,13 +93,13 @@ function filedAs(file: TaskFile, status: FileStatus, directory: string, settings
 }
 
 function artefactsOf({ artefacts }: WorkTask): string[] {
-  return artefacts.slice(0, limits.task_files_max).map((each) => short(each, ARTEFACT_CHARS_MAX));
+  return artefacts.slice(0, limits.task_files_max).map((each) => shorten(each, ARTEFACT_CHARS_MAX));
 }
 
 function resultOf({ result, follow_up }: WorkTask): JsonObject | undefined {
   const { summary, next_agent } = result ?? {};
   const said = {
-    ...(summary === undefined ? {} : { summary: short(summary, SUMMARY_CHARS_MAX) }),
+    ...(summary === undefined ? {} : { summary: shorten(summary, SUMMARY_CHARS_MAX) }),
     ...(next_agent === undefined ? {} : { next_agent }),
     ...(follow_up === undefined ? {} : { follow_up }),
   };
@@ -116,9 +113,9 @@ export function handOverOf(file: TaskFile, follow_up: TaskFile | undefined): New
   if (shelf !== 'done' || task.follow_up === undefined || result?.next_agent === undefined) return undefined;
   const title = result.next_task_title ?? follow_up?.task.title ?? 'a follow-up';
   const notes = (result.next_task_notes ?? []).slice(0, NOTES_MAX);
-  const item = (text: string) => short(text, NOTE_CHARS_MAX);
+  const item = (text: string) => shorten(text, NOTE_CHARS_MAX);
   return {
-    summary: short(result.summary ?? `${task.id} is done.`, SUMMARY_CHARS_MAX),
+    summary: shorten(result.summary ?? `${task.id} is done.`, SUMMARY_CHARS_MAX),
     completed_work: [item(`${task.id}: ${task.title ?? task.id}`)],
     in_progress: [],
     decisions: [],

@@ -1,5 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import { markdownText } from '../../kernel/markdown.ts';
+import { shorten } from '../../kernel/shorten.ts';
 import { type Finding, lastSigns } from './findings.ts';
 import { type HandOver, handOversIn, isFound, type Occurrence, occurrencesIn } from './occurrences.ts';
 import { compare, type TaskFile, type TreeProblem } from './task-file.ts';
@@ -13,9 +14,7 @@ function stampOf(at_ms: number): string {
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return markdownText(
-    line.length > TEXT_CHARS_MAX ? `${line.slice(0, TEXT_CHARS_MAX - 1).toWellFormed()}…` : line,
-  );
+  return markdownText(shorten(line, TEXT_CHARS_MAX));
 }
 
 function logLine({ at_ms, text }: Occurrence): string {

@@ -3,6 +3,7 @@ import type { TaskState } from '../../domain/queue/task.ts';
 import { taskKey } from '../../domain/queue/task.ts';
 import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { shorten } from '../../kernel/shorten.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import { claimTitle } from './board-words.ts';
@@ -105,8 +106,5 @@ const TITLED: Readonly<Record<string, string>> = {
 };
 
 function title({ task_type, description }: Pick<TaskState, 'task_type' | 'description'>): string {
-  const words = plain(description);
-  const short =
-    words.length > TITLE_CHARS_MAX ? `${words.slice(0, TITLE_CHARS_MAX - 1).toWellFormed()}…` : words;
-  return `${plain(task_type)} “${short}”`;
+  return `${plain(task_type)} “${shorten(plain(description), TITLE_CHARS_MAX)}”`;
 }

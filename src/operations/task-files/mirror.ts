@@ -13,6 +13,7 @@ import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import { isTaskName, stemOf, type TaskFile, type TreeProblem } from '../../domain/workdir/task-file.ts';
 import { ownerOf } from '../../domain/workdir/verbs.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { inLanes } from '../../kernel/lanes.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Decision, type Loaded, prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey } from '../../ledger/entity.ts';
@@ -165,19 +166,15 @@ function handOverChore(
 
 /** Some at once; whoever ends a task that others wait for passes it on. Answers how many commits were made. */
 async function carryOut(chores: readonly Chore[], port: MirrorPort): Promise<number> {
-  const left = [...chores];
   let written = 0;
   let awaited = false;
-  const lane = async () => {
-    for (let chore = left.shift(); chore !== undefined; chore = left.shift()) {
-      const outcome = await port.chore(chore.name, chore.decision);
-      // Refused: another pass was quicker.
-      if (outcome.status !== 'committed') continue;
-      written += 1;
-      awaited ||= outcome.answer.has_dependents === true;
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inLanes(LANES, chores, async ({ name, decision }) => {
+    const outcome = await port.chore(name, decision);
+    // Refused: another pass was quicker.
+    if (outcome.status !== 'committed') return;
+    written += 1;
+    awaited ||= outcome.answer.has_dependents === true;
+  });
   if (awaited) await settle(port);
   return written;
 }
