@@ -11,7 +11,7 @@ export interface EventBody extends EntityKey {
   readonly data: JsonObject;
 }
 
-/** An entity's current state: the fold of its events, kept beside the log in the same commit. */
+/** An entity's current state: the fold of its events. Stores keep it beside the log, in the same commit or soon after. */
 export interface EntityRecord<S = JsonObject> extends EntityKey {
   readonly version: number;
   /** Position of the commit that created it: the tie-break of every index, so equal keys come first in, first out. */

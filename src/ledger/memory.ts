@@ -1,8 +1,10 @@
+import { compareBytes } from '../kernel/byte-order.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { StoreFailure } from '../kernel/refusal.ts';
 import type { Decision, Needs, Range, Taking } from './decision.ts';
 import { type EntityKey, type EntityRecord, type IndexKeys, keyText } from './entity.ts';
+import { inIndexOrder, keysOf, type Placed } from './index-order.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
 import { MemoryTrail } from './memory-trail.ts';
 import { type CommitResult, type OptimisticEngine, runOptimistically, type Seen } from './optimistic.ts';
@@ -187,7 +189,7 @@ function version(records: Map<string, Stored>, key: EntityKey): number {
 }
 
 function select(records: Map<string, Stored>, range: Range): EntityRecord[] {
-  const found: { key: string; record: EntityRecord }[] = [];
+  const found: Placed[] = [];
   for (const { record, keys } of records.values()) {
     if (record.kind !== range.kind) continue;
     for (const key of keysOf(record, keys, range.by)) {
@@ -195,22 +197,6 @@ function select(records: Map<string, Stored>, range: Range): EntityRecord[] {
         found.push({ key, record });
     }
   }
-  found.sort(
-    (a, b) =>
-      compareBytes(a.key, b.key) || a.record.born - b.record.born || compareBytes(a.record.id, b.record.id),
-  );
+  found.sort((a, b) => inIndexOrder(a.key, a.record, b.key, b.record));
   return found.slice(0, Math.min(range.limit, limits.range_rows_max)).map(({ record }) => record);
-}
-
-function keysOf(record: EntityRecord, keys: IndexKeys, by: Range['by']): readonly string[] {
-  if (by === 'id') return [record.id];
-  if (by === 'link') return keys.links ?? [];
-  const key = by === 'sort' ? keys.sort : keys.group;
-  return key === undefined ? [] : [key];
-}
-
-/** The order of UTF-8 bytes, which SQLite and PostgreSQL (collation "C") use; UTF-16 order differs beyond U+FFFF. */
-function compareBytes(a: string, b: string): number {
-  if (a === b) return 0;
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

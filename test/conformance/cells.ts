@@ -24,8 +24,9 @@ export const cellContext: StoreContext = {
   ids,
 };
 
+/** On SQLite beside the product's own file: whoever opens that makes records from all of its rows, and knows no cells. */
 export function openCells(url: string): Promise<Store> {
-  return openStore(url, cellContext);
+  return openStore(url.startsWith('sqlite:') ? `${url}-of-cells` : url, cellContext);
 }
 
 export function cell(id: string) {

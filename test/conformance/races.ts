@@ -93,6 +93,7 @@ export function raceCases(scene: Scene): void {
     for (let round = 0; round < 60; round += 1) {
       const parent = await a('submit_work', { task_type: 'race', task_description: 'parent' });
       await a('get_work', { task_types: ['race'] });
+      assert.equal(parent.success, true, JSON.stringify(parent));
       const task_id = parent.task_id as string;
       const [child] = await Promise.all([
         b('submit_work', { task_type: 'race-child', task_description: 'child', depends_on: [task_id] }),

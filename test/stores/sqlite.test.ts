@@ -173,7 +173,7 @@ test('[LOCK-10] a store from before locks on folders: what is held in it is seen
   tamper(
     path,
     "UPDATE records SET sort_key = 'held/session-a' WHERE kind = 'lock'",
-    ...['seat', 'gaps', 'seals', 'sealed_rows'].map((table) => `DROP TABLE ${table}`),
+    ...['seat', 'gaps', 'seals', 'sealed_rows', 'folded'].map((table) => `DROP TABLE ${table}`),
     'PRAGMA user_version = 1',
   );
   const upgraded = await open({ store: `sqlite:${path}` });

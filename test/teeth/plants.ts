@@ -98,10 +98,10 @@ const waiting: Plant[] = [
   },
   {
     name: 'SQLite: what is known outlives the commit of another process',
-    file: 'src/stores/sqlite/writer.ts',
-    from: 'true && version === this.#seenVersion) return;\n    this.known.forget();',
-    to: 'true && version === this.#seenVersion) return;',
-    tests: [conformance('sqlite')],
+    file: 'src/stores/sqlite/records.ts',
+    from: '      this.#clear();\n      this.#position = folded;',
+    to: '      this.#position = folded;',
+    tests: [stores('sqlite-records')],
   },
 ];
 
@@ -345,8 +345,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: last in, first out',
     file: 'src/stores/sqlite/statements.ts',
-    from: ', born, id LIMIT',
-    to: ', born DESC, id LIMIT',
+    from: 'return `ORDER BY ',
+    to: 'return `ORDER BY r.born DESC, ',
     tests: [conformance('sqlite')],
   },
   {
@@ -358,10 +358,31 @@ const sqlite: Plant[] = [
   },
   {
     name: 'SQLite: other processes’ rows are not noticed',
-    file: 'src/stores/sqlite/writer.ts',
-    from: 'true && version === this.#seenVersion) return;',
-    to: 'true && this.#seenVersion !== undefined) return;',
+    file: 'src/stores/sqlite/records.ts',
+    from: 'if (version === this.#seenVersion) return false;',
+    to: 'if (this.#seenVersion !== undefined) return false;',
     tests: [conformance('sqlite')],
+  },
+  {
+    name: 'SQLite: the table is folded without saying how far',
+    file: 'src/stores/sqlite/records.ts',
+    from: 'this.#statements.setFolded(this.#position);',
+    to: '',
+    tests: [stores('sqlite-records')],
+  },
+  {
+    name: 'SQLite: a range finds in the table what has changed since',
+    file: 'src/stores/sqlite/recent.ts',
+    from: 'if (isPast) continue;',
+    to: '',
+    tests: [stores('sqlite-records'), conformance('sqlite')],
+  },
+  {
+    name: 'SQLite: retention removes rows that no record shows yet',
+    file: 'src/stores/sqlite/trail.ts',
+    from: 'this.#writer.records.fold();',
+    to: '',
+    tests: [stores('sqlite-records')],
   },
   {
     name: 'SQLite: nobody looks whether the file is still there',

@@ -11,6 +11,7 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { compareBytes } from '../../kernel/byte-order.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
@@ -120,8 +121,7 @@ export class TableClient {
   async query(PK: string, ends: { first: string; last: string }, options: QueryOptions): Promise<Item[]> {
     const items: Item[] = [];
     // Neither is a question DynamoDB takes.
-    if (options.limit <= 0 || Buffer.compare(Buffer.from(ends.first), Buffer.from(ends.last)) > 0)
-      return items;
+    if (options.limit <= 0 || compareBytes(ends.first, ends.last) > 0) return items;
     let ExclusiveStartKey: Item | undefined;
     if (options.after !== undefined) ExclusiveStartKey = keyOf({ PK, SK: options.after });
     do {

@@ -8,7 +8,8 @@ import {
   nextVersion,
 } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
-import type { Statements } from '../sqlite/statements.ts';
+import { entityType } from '../../ledger/proposal.ts';
+import { type Statements, stateText } from '../sqlite/statements.ts';
 
 /** So many records are folded in memory before they are written: a record with many events is then written once. */
 const KEPT_MAX = 20_000;
@@ -68,19 +69,11 @@ export class Fold {
 
   flush(): void {
     for (const { project, stored, record } of this.#folded.values()) {
-      const { kind, id, version, born, state } = record;
-      const type = this.#entities.get(kind);
-      const keys = type?.index(state, id) ?? {};
-      const keys_before = stored === undefined ? {} : (type?.index(stored.state, id) ?? {});
-      const before = keys_before.links ?? [];
-      const after = keys.links ?? [];
-      const write = {
-        ...{ kind, id, version, born, state, state_before: stored?.state, keys, keys_before },
-        expected: stored?.version ?? 0,
-        links_added: after.filter((link) => !before.includes(link)),
-        links_removed: before.filter((link) => !after.includes(link)),
-      };
-      this.#statements.write(project, write, born);
+      const { kind, id, state } = record;
+      const type = entityType(this.#entities, kind);
+      const asStored = stored && { born: stored.born, links: type.index(stored.state, id).links ?? [] };
+      const keys = type.index(state, id);
+      this.#statements.put(project, record, keys, stateText(kind, state), asStored);
     }
     this.#folded.clear();
   }

@@ -51,7 +51,3 @@ export function fileName(at_us: number, event_type: string): string {
 export function numberOf(file: string): number | undefined {
   return /^\d{1,15}\.json$/.test(file) ? Number.parseInt(file, 10) : undefined;
 }
-
-export function inByteOrder(a: string, b: string): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
-}

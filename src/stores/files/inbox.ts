@@ -14,10 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { compareBytes } from '../../kernel/byte-order.ts';
 import { type Clock, isoTime, systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { fileName, folderOf, inByteOrder, numberOf } from './inbox-names.ts';
+import { fileName, folderOf, numberOf } from './inbox-names.ts';
 import { type OwnProposal, type Proposal, proposalOf } from './proposal.ts';
 import { type SetAside, setAside } from './set-aside.ts';
 
@@ -121,7 +122,7 @@ function entriesOf(folder: string): { readonly name: string; readonly isFolder: 
     return readdirSync(folder, { withFileTypes: true })
       .filter(({ name }) => !name.startsWith('.') || name.endsWith(ASIDE))
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
-      .sort((a, b) => inByteOrder(a.name, b.name));
+      .sort((a, b) => compareBytes(a.name, b.name));
   } catch (error) {
     if (isGone(error)) return [];
     throw error;
@@ -197,9 +198,9 @@ function textOf(path: string): string {
 
 function inOrder(a: Staged, b: Staged): number {
   return (
-    inByteOrder(a.agent_id, b.agent_id) ||
+    compareBytes(a.agent_id, b.agent_id) ||
     (a.proposal.sequence ?? Number.POSITIVE_INFINITY) - (b.proposal.sequence ?? Number.POSITIVE_INFINITY) ||
-    inByteOrder(a.path, b.path) ||
+    compareBytes(a.path, b.path) ||
     Number(a.modified_ns - b.modified_ns)
   );
 }

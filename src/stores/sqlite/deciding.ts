@@ -4,7 +4,7 @@ import { logRow, type Request } from '../../ledger/log.ts';
 import { recall } from '../../ledger/optimistic.ts';
 import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
 import type { Outcome, StoreContext } from '../../ledger/store.ts';
-import type { Statements } from './statements.ts';
+import type { Records } from './records.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -18,7 +18,7 @@ export function decideInside<A extends JsonObject>(
   decision: Decision<A>,
   resent_after?: number,
 ): Outcome<A> {
-  const { statements } = writer;
+  const { statements, records } = writer;
   const { clock, entities } = context;
   // An id of our own making never comes again: nothing to look up, and nothing to keep an index entry for.
   const named = request.input_digest !== '';
@@ -33,7 +33,7 @@ export function decideInside<A extends JsonObject>(
     const rounds = deliberate(decision, loaded, () => now_ms);
     let step = rounds.next();
     while (!step.done) {
-      loadKnown(writer, request.project, step.value, loaded);
+      loadInto(records, request.project, step.value, loaded);
       step = rounds.next();
     }
     const verdict = step.value;
@@ -56,22 +56,17 @@ export function decideInside<A extends JsonObject>(
     );
     const tooLarge = overLimits(proposal);
     if (tooLarge !== undefined) return { status: 'refused', refusal: tooLarge };
-    const position = writer.nextPosition();
+    const position = records.nextPosition();
     const row = copied ?? logRow(request, verdict.answer, verdict.events, now_ms, clock.elapsed_ms());
     const found_as = named ? request.operation_id : row.operation_id;
     statements.append(position, row, named ? request.input_digest : null, found_as);
-    for (const write of proposal.writes) writer.known.write(request.project, write, position);
+    for (const write of proposal.writes) records.write(request.project, write, position);
     return { status: 'committed', answer: verdict.answer, position, repeated: false };
   }
 }
 
-function loadKnown({ known, statements }: Writer, project: string, needs: Needs, into: LoadedSet): void {
-  for (const key of needs.keys ?? []) into.put(key, known.get(project, key));
-  for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
-}
-
-/** Outside a transaction of the writer: nothing of what is known counts. */
-export function loadInto(statements: Statements, project: string, needs: Needs, into: LoadedSet): void {
-  for (const key of needs.keys ?? []) into.put(key, statements.record(project, key));
-  for (const range of needs.ranges ?? []) into.putList(range, statements.range(project, range));
+/** In a transaction that has caught up with the log. */
+export function loadInto(records: Records, project: string, needs: Needs, into: LoadedSet): void {
+  for (const key of needs.keys ?? []) into.put(key, records.get(project, key));
+  for (const range of needs.ranges ?? []) into.putList(range, records.range(project, range));
 }

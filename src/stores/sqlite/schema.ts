@@ -1,13 +1,16 @@
-/** Raised with every migration; a process that knows only a lower number stops writing (`upgrade_required`). */
-export const SCHEMA_EPOCH = 3;
+/**
+ * Raised with every migration, and with EVENT_SCHEMA, because everybody makes records from others' rows. A process that
+ * knows only a lower number stops (`upgrade_required`).
+ */
+export const SCHEMA_EPOCH = 4;
 
 /** "Cox1": tells our files from other programs' databases. */
 export const APPLICATION_ID = 0x436f7831;
 
 /**
- * Few b-trees per commit is what makes this quick: a fresh lock touches records, its sort index, the log and the log's
- * index of operation ids, and nothing else. Hence no AUTOINCREMENT, tables without a hidden rowid where the key is the row, partial
- * indexes, one log row for events and audit together, and no side table but for links, which few records have.
+ * Few b-trees per commit is what makes this quick: a commit touches the end of the log and, if its caller named an operation
+ * id, the index of those, and nothing else; records follow many rows at a time (records.ts). Hence no AUTOINCREMENT, tables
+ * without a hidden rowid where the key is the row, partial indexes, one log row for events and audit together.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -123,5 +126,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER log_is_append_only_delete BEFORE DELETE ON log
     WHEN NOT coalesce((SELECT last >= OLD.position FROM gaps WHERE first <= OLD.position ORDER BY first DESC LIMIT 1), 0)
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+  `,
+  `
+  -- The last row of the log that the records show. What comes after it, whoever reads them adds (records.ts).
+  CREATE TABLE folded (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER NOT NULL) STRICT;
+  INSERT INTO folded (one, position) SELECT 1, coalesce(max(position), 0) FROM log;
   `,
 ];

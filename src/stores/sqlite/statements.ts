@@ -4,23 +4,31 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Range } from '../../ledger/decision.ts';
-import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
+import type { EntityKey, EntityRecord, EventBody, IndexKeys } from '../../ledger/entity.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
-import { type RecordWrite, stateTooLarge } from '../../ledger/proposal.ts';
+import { stateTooLarge } from '../../ledger/proposal.ts';
 import type { Journal, Place } from './journal.ts';
 
 /** A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3. */
 const ROWS = 'cast(? AS INTEGER)';
 
-const COLUMNS = 'kind, id, version, born, state';
+const COLUMNS = 'r.kind, r.id, r.version, r.born, r.state';
 
-interface RecordRow {
+export interface RecordRow {
   kind: string;
   id: string;
   version: number;
   born: number;
   state: string;
+  /** By which it was found. */
+  key: string;
+}
+
+/** What else is written in other places about a record that the table has. */
+export interface StoredAs {
+  readonly born: number;
+  readonly links: readonly string[];
 }
 
 /** Who commits for the others (seat/). */
@@ -76,8 +84,10 @@ export class Statements {
   readonly #commit: Prepared;
   readonly #record: Prepared;
   readonly #ranges: Record<Range['by'], Prepared>;
-  readonly #insert: Prepared;
-  readonly #update: Prepared;
+  readonly #rangesFrom: Record<Range['by'], Prepared>;
+  readonly #put: Prepared;
+  readonly #folded: Prepared;
+  readonly #setFolded: Prepared;
   readonly #link: Prepared;
   readonly #unlink: Prepared;
   readonly #append: Prepared;
@@ -99,22 +109,19 @@ export class Statements {
     const prepare = (sql: string) => new Prepared(database, sql);
     this.#begin = prepare('BEGIN IMMEDIATE');
     this.#commit = prepare('COMMIT');
-    this.#record = prepare(`SELECT ${COLUMNS} FROM records WHERE project = ? AND kind = ? AND id = ?`);
-    const indexed = (column: string) =>
-      prepare(`SELECT ${COLUMNS} FROM records
-        WHERE project = ? AND kind = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}, born, id LIMIT ${ROWS}`);
-    this.#ranges = {
-      id: indexed('id'),
-      sort: indexed('sort_key'),
-      group: indexed('group_key'),
-      link: prepare(`SELECT r.kind, r.id, r.version, r.born, r.state FROM links l
-        JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id
-        WHERE l.project = ? AND l.kind = ? AND l.link >= ? AND l.link < ? ORDER BY l.link, l.born, l.id LIMIT ${ROWS}`),
-    };
-    this.#insert = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#update = prepare(`UPDATE records SET version = ?, sort_key = ?, group_key = ?, state = ?
-      WHERE project = ? AND kind = ? AND id = ? AND version = ?`);
+    this.#record = prepare(`SELECT ${COLUMNS} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
+    this.#ranges = eachWay((key, table) =>
+      prepare(`${found(key, table)} AND ${key} >= ? AND ${key} < ? ${ordered(key, table)} LIMIT ${ROWS}`),
+    );
+    this.#rangesFrom = eachWay((key, table) => {
+      const place = `(${key}, ${table}.born, ${table}.id)`;
+      return prepare(`${found(key, table)} AND ${place} > (?, ?, ?) AND ${key} < ? ${ordered(key, table)}`);
+    });
+    this.#put = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, kind, id) DO UPDATE SET version = excluded.version,
+        born = excluded.born, sort_key = excluded.sort_key, group_key = excluded.group_key, state = excluded.state`);
+    this.#folded = prepare('SELECT position FROM folded');
+    this.#setFolded = prepare('UPDATE folded SET position = ?');
     this.#link = prepare(
       'INSERT OR IGNORE INTO links (project, kind, link, born, id) VALUES (?, ?, ?, ?, ?)',
     );
@@ -167,22 +174,32 @@ export class Statements {
     return (rows as unknown as RecordRow[]).map(toRecord);
   }
 
-  write(project: string, write: RecordWrite, position: number): void {
-    const state = JSON.stringify(write.state);
-    const tooLarge = stateTooLarge(write.kind, state);
-    if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
-    const { kind, id, version, expected, keys } = write;
-    const born = write.born ?? position;
-    const sort = keys.sort ?? null;
-    const group = keys.group ?? null;
-    if (expected === 0) {
-      this.#insert.ready.run(project, kind, id, version, born, sort, group, state);
-    } else {
-      const { changes } = this.#update.ready.run(version, sort, group, state, project, kind, id, expected);
-      if (changes !== 1) throw new Error(`${kind}/${id} changed inside the writer's own transaction`);
-    }
-    for (const link of write.links_removed) this.#unlink.ready.run(project, kind, link, born, id);
-    for (const link of write.links_added) this.#link.ready.run(project, kind, link, born, id);
+  /** Row by row, for as long as they are wanted: after a place, or from the range's beginning. */
+  rowsFrom(project: string, { by, kind, from, before }: Range, after?: RecordRow): Iterable<RecordRow> {
+    const { key, born, id } = after ?? { key: from, born: -1, id: '' };
+    const rows = this.#rangesFrom[by].ready.iterate(project, kind, key, born, id, before);
+    return rows as unknown as Iterable<RecordRow>;
+  }
+
+  /** Brings a record in the table to what it has become. */
+  put(project: string, record: EntityRecord, keys: IndexKeys, text: string, stored?: StoredAs): void {
+    const { kind, id, version, born } = record;
+    this.#put.ready.run(project, kind, id, version, born, keys.sort ?? null, keys.group ?? null, text);
+    const links = keys.links ?? [];
+    const kept = stored?.born === born ? stored.links : [];
+    for (const link of stored?.links ?? [])
+      if (kept !== stored?.links || !links.includes(link))
+        this.#unlink.ready.run(project, kind, link, stored?.born ?? born, id);
+    for (const link of links) if (!kept.includes(link)) this.#link.ready.run(project, kind, link, born, id);
+  }
+
+  /** The last row of the log that the records show. */
+  folded(): number {
+    return (this.#folded.ready.get() as { position: number }).position;
+  }
+
+  setFolded(position: number): void {
+    this.#setFolded.ready.run(position);
   }
 
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
@@ -315,7 +332,37 @@ export class Statements {
   }
 }
 
-function toRecord(row: RecordRow): EntityRecord {
+/** As it is stored. Throws when it is larger than the tightest engine takes. */
+export function stateText(kind: string, state: JsonObject): string {
+  const text = JSON.stringify(state);
+  const tooLarge = stateTooLarge(kind, text);
+  if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
+  return text;
+}
+
+/** Links stand in a table of their own, with what they are ordered by. */
+function eachWay<T>(make: (key: string, table: string) => T): Record<Range['by'], T> {
+  return {
+    id: make('r.id', 'r'),
+    sort: make('r.sort_key', 'r'),
+    group: make('r.group_key', 'r'),
+    link: make('l.link', 'l'),
+  };
+}
+
+function found(key: string, table: string): string {
+  const from =
+    table === 'r'
+      ? 'records r'
+      : 'links l JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id';
+  return `SELECT ${COLUMNS}, ${key} AS key FROM ${from} WHERE ${table}.project = ? AND ${table}.kind = ?`;
+}
+
+function ordered(key: string, table: string): string {
+  return `ORDER BY ${key}, ${table}.born, ${table}.id`;
+}
+
+export function toRecord(row: Omit<RecordRow, 'key'>): EntityRecord {
   return {
     kind: row.kind,
     id: row.id,

@@ -159,12 +159,14 @@ class SqliteStore implements Store {
 
   async find(project: string, needs: Needs) {
     const { database } = this.#file;
+    const { records } = this.#file.writer;
     return await this.#reading(() => {
       const loaded = new LoadedSet();
       // One snapshot for all of it.
       database.exec('BEGIN');
       try {
-        loadInto(this.#file.writer.statements, project, needs, loaded);
+        records.catchUp();
+        loadInto(records, project, needs, loaded);
       } finally {
         // Some errors have ended it already; they must not be hidden by another.
         if (database.isTransaction) database.exec('COMMIT');

@@ -109,11 +109,13 @@ export class SqliteTrail implements Trail {
       const { statements } = this.#writer;
       const unmarked = `SELECT 1 FROM seals WHERE project = ? AND number = ? AND ${mark} IS NULL`;
       if (this.#all(unmarked, project, number).length === 0) return false;
+      // Records are made from rows: none goes before they show it.
+      this.#writer.records.fold();
       // Announced first: the log lets nothing else go.
       this.#announceGaps(positions);
       const remove = this.#prepare('DELETE FROM log WHERE position = ? AND project = ?');
       for (const position of positions) remove.run(position, project);
-      const recorded = this.#writer.nextPosition();
+      const recorded = this.#writer.records.nextPosition();
       statements.append(recorded, row, null);
       this.#prepare(`UPDATE seals SET ${mark} = ? WHERE project = ? AND number = ?`).run(
         ...[recorded, project, number],

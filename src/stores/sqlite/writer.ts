@@ -5,9 +5,8 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store.ts';
 import { isBusy, storeFailure } from './errors.ts';
-import { checkEpoch } from './file.ts';
 import { FileGuard } from './guard.ts';
-import { KnownRecords } from './known.ts';
+import { Records } from './records.ts';
 import { Statements } from './statements.ts';
 import { Wal } from './wal.ts';
 
@@ -36,10 +35,16 @@ const WAIT_MS_MAX = 10_000;
 const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
+/** So many rows of the log may be ahead of the table of records; whoever opens the file reads them, at some 10 µs each. */
+const AHEAD_MAX = 1000;
+/** What is no burden for a hook to fold: the next one then reads nothing. */
+const AHEAD_FEW = 64;
+/** After so long without a commit there is time for it. */
+const QUIET_MS = 100;
 /** The next to open the file reads through what is left; a megabyte takes it about a millisecond. */
 const LEFT_BYTES_MAX = 1024 * 1024;
-/** Closing takes a hook a millisecond, for nothing while others have the file open: then the -wal stays as large as it was. */
-const ONE_OF_THEM_CLOSES = 16;
+/** What takes a hook milliseconds, one of so many does for all: closing, and folding what somebody else left. */
+const ONE_OF_THEM = 16;
 
 /**
  * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
@@ -48,20 +53,21 @@ const ONE_OF_THEM_CLOSES = 16;
  */
 export class Writer {
   readonly statements: Statements;
-  /** Only meaningful inside `execute`. */
-  readonly known: KnownRecords;
+  /** Only meaningful inside a transaction. */
+  readonly records: Records;
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #wal: Wal;
   readonly #guard: FileGuard | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #brief: boolean;
   #queue: Job[] = [];
   #notes: Unplaced[] = [];
   #notesTimer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | undefined;
-  #position = 0;
-  #seenVersion: number | undefined;
+  #foldTimer: NodeJS.Timeout | undefined;
+  #committed_ms = 0;
   #unreported = 0;
   #lastBatch = 0;
   #closed = false;
@@ -72,16 +78,17 @@ export class Writer {
   onCommit: () => void = () => {};
 
   constructor(database: DatabaseSync, path: string, context: StoreContext) {
-    const { clock, random, brief = false, lasting = true } = context;
+    const { clock, random, entities, brief = false, lasting = true } = context;
     this.#database = database;
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
+    this.#brief = brief;
     this.#wal = new Wal(path, { brief, lasting });
     // Gone before anybody could have moved the file away from under it.
     this.#guard = brief ? undefined : new FileGuard(path, database, this.#wal, clock);
     this.statements = new Statements(database);
-    this.known = new KnownRecords(this.statements);
+    this.records = new Records(this.statements, entities);
   }
 
   /** Throws when what is at the path is no longer what was opened. */
@@ -106,17 +113,6 @@ export class Writer {
     });
   }
 
-  /** The end of the log as far as this process knows. */
-  get position(): number {
-    return this.#position;
-  }
-
-  /** The next position: only meaningful inside `execute`. */
-  nextPosition(): number {
-    this.#position += 1;
-    return this.#position;
-  }
-
   /** Rides in the next commit; if none comes soon, it is written by itself. */
   note(row: Unplaced): void {
     if (this.#closed || this.#notes.length >= NOTES_MAX) this.#drop(1);
@@ -126,6 +122,8 @@ export class Writer {
 
   async close(): Promise<void> {
     await this.#flush();
+    clearTimeout(this.#foldTimer);
+    if (this.records.behind > 0) await this.#foldBeforeLeaving();
     this.#closed = true;
     this.#wal.close();
     this.statements.journal?.close();
@@ -139,8 +137,7 @@ export class Writer {
   async leave(): Promise<void> {
     // A turn of the event loop, in which others might still come, takes it a millisecond.
     if (this.#queue.length + this.#notes.length > 0) await this.#flush();
-    const isItsTurn = this.#position > 0 && this.#position % ONE_OF_THEM_CLOSES === 0;
-    if (isItsTurn && this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
+    if (this.#isItsTurn && this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
     this.#closed = true;
   }
 
@@ -224,7 +221,7 @@ export class Writer {
       return [];
     }
     this.#acknowledge(batch ?? [], done);
-    this.onCommit();
+    this.#committed();
     return [];
   }
 
@@ -247,7 +244,7 @@ export class Writer {
   async #writeNotes(): Promise<void> {
     try {
       await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.#appendNotes());
-      this.onCommit();
+      this.#committed();
     } catch {
       this.#drop(this.#notes.length);
       this.#notes = [];
@@ -259,10 +256,10 @@ export class Writer {
     const rows = this.#notes;
     this.#notes = [];
     if (this.#unreported > 0 && rows[0] !== undefined) {
-      this.statements.append(this.nextPosition(), droppedRow(rows[0], this.#unreported), null);
+      this.statements.append(this.records.nextPosition(), droppedRow(rows[0], this.#unreported), null);
       this.#unreported = 0;
     }
-    for (const row of rows) this.statements.append(this.nextPosition(), row, null);
+    for (const row of rows) this.statements.append(this.records.nextPosition(), row, null);
   }
 
   #drop(count: number): void {
@@ -298,8 +295,9 @@ export class Writer {
     const notes = this.#notes;
     const unreported = this.#unreported;
     try {
-      this.#catchUp();
+      const othersCame = this.#catchUp();
       body();
+      if (this.#shouldFold(othersCame)) this.records.fold();
       this.beforeCommit();
       this.statements.journal?.flush();
       this.statements.commit();
@@ -309,6 +307,43 @@ export class Writer {
       this.#unreported = unreported;
       throw error;
     }
+  }
+
+  /**
+   * Alone, one lets the table follow later, many rows at a time. Where others write too it is kept up with the log: each of
+   * them would read all of what is ahead, each time.
+   */
+  #shouldFold(othersCame: boolean): boolean {
+    const { behind } = this.records;
+    if (this.statements.journal !== undefined) return true;
+    if (this.#brief) return behind <= AHEAD_FEW || this.#isItsTurn;
+    return othersCame || behind > AHEAD_MAX;
+  }
+
+  get #isItsTurn(): boolean {
+    return this.records.position > 0 && this.records.position % ONE_OF_THEM === 0;
+  }
+
+  #committed(): void {
+    this.#committed_ms = this.#clock.elapsed_ms();
+    this.#scheduleFold();
+    this.onCommit();
+  }
+
+  async #foldBeforeLeaving(): Promise<void> {
+    // Whoever opens the file next can do it as well.
+    await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.records.fold()).catch(() => {});
+  }
+
+  /** In a quiet moment, so that nobody has to read through what is ahead of the table. */
+  #scheduleFold(): void {
+    if (this.#brief || this.#closed || this.records.behind === 0) return;
+    this.#foldTimer ??= setTimeout(() => {
+      this.#foldTimer = undefined;
+      if (this.#clock.elapsed_ms() - this.#committed_ms < QUIET_MS / 2) this.#scheduleFold();
+      // There is no hurry: somebody else's commit is as good a moment.
+      else this.inTransaction(() => this.records.fold(), false).catch(() => {});
+    }, QUIET_MS).unref();
   }
 
   /** Names who is most likely stopped in the middle of a commit: most commits are made by whoever sits. */
@@ -330,14 +365,11 @@ export class Writer {
     }
   }
 
-  /** What another process's commit may have changed: the end of the log, and who may still write. */
-  #catchUp(): void {
-    const version = this.statements.dataVersion();
-    if (this.statements.journal?.catchUp() !== true && version === this.#seenVersion) return;
-    this.known.forget();
-    checkEpoch(this.statements.epoch());
-    this.#position = this.statements.lastPosition();
-    this.#seenVersion = version;
+  /** Whether there was something to catch up with. */
+  #catchUp(): boolean {
+    if (this.statements.journal?.catchUp() !== true) return this.records.catchUp();
+    this.records.startAnew();
+    return true;
   }
 
   /** Never so short that many who wait take the processor from the one who writes: 32 of them made 25 commits a second. */
@@ -347,8 +379,7 @@ export class Writer {
 
   #rollback(): void {
     // Positions handed out in the failed transaction are free again.
-    this.#seenVersion = undefined;
-    this.known.forget();
+    this.records.forget();
     this.statements.journal?.abandon();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }

@@ -81,7 +81,7 @@ export class SeatServer {
         const reason = this.#mismatch(message.hello);
         welcome = reason === undefined;
         if (reason !== undefined) send(socket, { sorry: reason });
-        else send(socket, { welcome: { pid: process.pid, position: this.#writer.position } });
+        else send(socket, { welcome: { pid: process.pid, position: this.#writer.records.position } });
       } else if (!welcome) socket.destroy();
       else if ('note' in message) this.#writer.note(message.note);
       else this.#answer(socket, message);
@@ -107,7 +107,7 @@ export class SeatServer {
         // A seat that was stopped wakes with calls whose callers have long gone another way.
         if (machineTime_ms() >= not_after_ms) return { promises: false, answer: () => {} };
         const outcome = decideInside(this.#writer, this.#context, request, decision);
-        const position = this.#writer.position;
+        const position = this.#writer.records.position;
         return {
           promises: outcome.status === 'committed',
           answer: () => send(socket, { call, outcome, position }),

@@ -1,0 +1,118 @@
+import { compareBytes } from '../../kernel/byte-order.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Range } from '../../ledger/decision.ts';
+import type { EntityRecord, IndexKeys } from '../../ledger/entity.ts';
+import { inIndexOrder, keysOf, type Placed } from '../../ledger/index-order.ts';
+import { type RecordRow, type Statements, type StoredAs, toRecord } from './statements.ts';
+
+/** A record that the log has changed and the table does not show yet. */
+export interface Recent {
+  readonly record: EntityRecord;
+  readonly keys: IndexKeys;
+  /** Its state as text. */
+  readonly text: string;
+  /** How the table has it; undefined: not at all. */
+  readonly stored: StoredAs | undefined;
+}
+
+/** What one kind's table lacks, and how the two together are looked through. */
+export class RecentOfKind {
+  readonly #records = new Map<string, Recent>();
+  /** In index order, for the ways that somebody has looked for them. */
+  readonly #orders = new Map<Range['by'], Placed[]>();
+  /**
+   * Up to where all that a range finds in the table has changed since, so that a queue's takers don't go through what
+   * the others before them took.
+   */
+  readonly #heads = new Map<string, RecordRow>();
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get(id: string): Recent | undefined {
+    return this.#records.get(id);
+  }
+
+  values(): Iterable<Recent> {
+    return this.#records.values();
+  }
+
+  put(recent: Recent): void {
+    const { record, keys } = recent;
+    const before = this.#records.get(record.id);
+    this.#records.set(record.id, recent);
+    for (const [by, order] of this.#orders) {
+      if (before !== undefined)
+        for (const key of keysOf(before.record, before.keys, by))
+          takeOut(order, { key, record: before.record });
+      for (const key of keysOf(record, keys, by)) putIn(order, { key, record });
+    }
+  }
+
+  range(statements: Statements, project: string, range: Range): EntityRecord[] {
+    const { by, from, before } = range;
+    const limit = Math.min(range.limit, limits.range_rows_max);
+    const found: EntityRecord[] = [];
+    const recent = this.#order(by);
+    let next = placeOf(recent, from, { born: -1, id: '' });
+    /** The recent ones that come before a place, as far as there is room. */
+    const takeRecent = (isBefore: (placed: Placed) => boolean) => {
+      for (; next < recent.length && found.length < limit; next += 1) {
+        const placed = recent[next] as Placed;
+        if (!isBefore(placed)) return;
+        found.push(placed.record);
+      }
+    };
+    const headKey = `${by}\0${from}`;
+    let head = this.#heads.get(headKey);
+    let isHead = true;
+    for (const row of statements.rowsFrom(project, range, head)) {
+      const isPast = this.#records.has(row.id);
+      if (isPast && isHead) head = row;
+      if (isPast) continue;
+      isHead = false;
+      takeRecent(({ key, record }) => inIndexOrder(key, record, row.key, row) < 0);
+      if (found.length >= limit) break;
+      found.push(toRecord(row));
+      if (found.length >= limit) break;
+    }
+    if (head !== undefined) this.#heads.set(headKey, head);
+    takeRecent(({ key }) => compareBytes(key, before) < 0);
+    return found;
+  }
+
+  #order(by: Range['by']): Placed[] {
+    let order = this.#orders.get(by);
+    if (order === undefined) {
+      order = [];
+      for (const { record, keys } of this.#records.values())
+        for (const key of keysOf(record, keys, by)) order.push({ key, record });
+      order.sort((a, b) => inIndexOrder(a.key, a.record, b.key, b.record));
+      this.#orders.set(by, order);
+    }
+    return order;
+  }
+}
+
+function putIn(order: Placed[], placed: Placed): void {
+  order.splice(placeOf(order, placed.key, placed.record), 0, placed);
+}
+
+function takeOut(order: Placed[], { key, record }: Placed): void {
+  const at = placeOf(order, key, record);
+  if (order[at]?.record === record) order.splice(at, 1);
+}
+
+/** Where the first stands that does not come before it. */
+function placeOf(order: readonly Placed[], key: string, birth: Pick<EntityRecord, 'born' | 'id'>): number {
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const placed = order[middle] as Placed;
+    if (inIndexOrder(placed.key, placed.record, key, birth) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

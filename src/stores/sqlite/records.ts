@@ -1,0 +1,209 @@
+import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Range } from '../../ledger/decision.ts';
+import { type Entities, type EntityKey, type EntityRecord, keyText } from '../../ledger/entity.ts';
+import type { LogEntry } from '../../ledger/log.ts';
+import { LoadedSet, propose, type RecordWrite } from '../../ledger/proposal.ts';
+import { checkEpoch } from './file.ts';
+import { RecentOfKind } from './recent.ts';
+import { type Statements, stateText } from './statements.ts';
+
+const KNOWN_MAX = 5000;
+const ROWS_AT_ONCE = 1000;
+
+/** One kind of record in one project. */
+interface Kind {
+  readonly project: string;
+  recent: RecentOfKind;
+  /** As the table has them, or that it has not: whoever releases what it locked need not read it again. */
+  readonly known: Map<string, EntityRecord | undefined>;
+}
+
+/**
+ * The current records: the table, which is behind the log, and what the rows after it have changed since. A commit only
+ * writes its row of the log, which is one page however many records it changes, wherever they stand; the table follows many
+ * rows at a time (`fold`), where neighbours share a page and what was written ten times is written once. Whoever opens the
+ * file reads the rows after the table's, so nothing is lost with the process that wrote them.
+ *
+ * For use inside a transaction only, after `catchUp`.
+ */
+export class Records {
+  readonly #statements: Statements;
+  readonly #entities: Entities;
+  readonly #projects = new Map<string, Map<string, Kind>>();
+  #knownCount = 0;
+  /** The last row of the log that the table shows; undefined: not known, or about to be written. */
+  #folded: number | undefined;
+  #position = 0;
+  #seenVersion: number | undefined;
+
+  constructor(statements: Statements, entities: Entities) {
+    this.#statements = statements;
+    this.#entities = entities;
+  }
+
+  /** The end of the log as far as this process knows. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Rows of the log that the table does not show yet. */
+  get behind(): number {
+    return this.#position - (this.#folded ?? -1);
+  }
+
+  nextPosition(): number {
+    this.#position += 1;
+    return this.#position;
+  }
+
+  /** First in every transaction: takes in what others have committed since the last one. Answers whether they have. */
+  catchUp(): boolean {
+    const version = this.#statements.dataVersion();
+    if (version === this.#seenVersion) return false;
+    checkEpoch(this.#statements.epoch());
+    const { position } = this;
+    try {
+      this.#takeIn();
+    } catch (error) {
+      // Half of a row may be in.
+      this.forget();
+      throw error;
+    }
+    this.#seenVersion = version;
+    return this.#position !== position;
+  }
+
+  #takeIn(): void {
+    const folded = this.#statements.folded();
+    if (folded !== this.#folded) {
+      // Somebody else has written the table: how it has what is recent here is no longer known.
+      this.#clear();
+      this.#position = folded;
+      this.#folded = folded;
+    }
+    for (let rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
+      const entries = this.#statements.read(this.#position, ROWS_AT_ONCE);
+      for (const entry of entries) this.#apply(entry);
+      rows = entries.length;
+    }
+  }
+
+  /** The table was written by somebody who knows what the log says (stores/files). */
+  startAnew(): void {
+    checkEpoch(this.#statements.epoch());
+    this.#clear();
+    this.#folded = undefined;
+    this.#position = this.#statements.lastPosition();
+    this.#seenVersion = this.#statements.dataVersion();
+  }
+
+  /** What was done in this transaction was taken back. */
+  forget(): void {
+    this.#clear();
+    this.#folded = undefined;
+    this.#seenVersion = undefined;
+  }
+
+  get(project: string, key: EntityKey): EntityRecord | undefined {
+    const kind = this.#kind(project, key.kind);
+    const recent = kind.recent.get(key.id);
+    if (recent !== undefined) return recent.record;
+    const known = kind.known.get(key.id);
+    if (known !== undefined || kind.known.has(key.id)) return known;
+    const record = this.#statements.record(project, key);
+    this.#keep(kind, key.id, record);
+    return record;
+  }
+
+  range(project: string, range: Range): EntityRecord[] {
+    const { recent } = this.#kind(project, range.kind);
+    return recent.size === 0
+      ? this.#statements.range(project, range)
+      : recent.range(this.#statements, project, range);
+  }
+
+  write(project: string, write: RecordWrite, position: number): void {
+    const { id, version, state, keys, keys_before } = write;
+    // Also of what was never loaded, which is thereby created: it must not be there.
+    const before = this.get(project, write);
+    if ((before?.version ?? 0) !== write.expected)
+      throw new Error(`${keyText(write)} is not as it was when this was decided`);
+    const kind = this.#kind(project, write.kind);
+    const recent = kind.recent.get(id);
+    const asRead = before && { born: before.born, links: keys_before.links ?? [] };
+    kind.recent.put({
+      record: { kind: write.kind, id, version, born: write.born ?? position, state },
+      keys,
+      text: stateText(write.kind, state),
+      stored: recent === undefined ? asRead : recent.stored,
+    });
+    if (recent === undefined && kind.known.delete(id)) this.#knownCount -= 1;
+  }
+
+  /** Brings the table to the end of the log, in the writer's transaction. */
+  fold(): void {
+    if (this.behind === 0) return;
+    for (const kinds of this.#projects.values()) for (const kind of kinds.values()) this.#foldKind(kind);
+    this.#statements.setFolded(this.#position);
+    this.#folded = this.#position;
+  }
+
+  #foldKind(kind: Kind): void {
+    const { project, recent } = kind;
+    if (recent.size === 0) return;
+    // Neighbours after each other: a page is found, and written, once.
+    const inOrder = [...recent.values()].sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
+    kind.recent = new RecentOfKind();
+    for (const { record, keys, text, stored } of inOrder) {
+      this.#statements.put(project, record, keys, text, stored);
+      this.#keep(kind, record.id, record);
+    }
+  }
+
+  #apply({ project, events, at_ms, anew, position }: LogEntry): void {
+    if (events.length > 0) {
+      const loaded = new LoadedSet();
+      for (const event of events) {
+        if (!this.#entities.has(event.kind))
+          throw new StoreFailure(
+            'upgrade_required',
+            `The log tells of a ${event.kind}, which this Coxswain does not know.`,
+          );
+        if (!loaded.has(event)) loaded.put(event, this.get(project, event));
+      }
+      const { writes } = propose(this.#entities, loaded, events, at_ms, undefined, anew);
+      for (const write of writes) this.write(project, write, position);
+    }
+    this.#position = position;
+  }
+
+  #kind(project: string, kind: string): Kind {
+    let kinds = this.#projects.get(project);
+    if (kinds === undefined) {
+      kinds = new Map();
+      this.#projects.set(project, kinds);
+    }
+    let found = kinds.get(kind);
+    if (found === undefined) {
+      found = { project, recent: new RecentOfKind(), known: new Map() };
+      kinds.set(kind, found);
+    }
+    return found;
+  }
+
+  #keep({ known }: Kind, id: string, record: EntityRecord | undefined): void {
+    if (this.#knownCount >= KNOWN_MAX) this.#forgetKnown();
+    if (!known.has(id)) this.#knownCount += 1;
+    known.set(id, record);
+  }
+
+  #forgetKnown(): void {
+    for (const kinds of this.#projects.values()) for (const { known } of kinds.values()) known.clear();
+    this.#knownCount = 0;
+  }
+
+  #clear(): void {
+    this.#projects.clear();
+    this.#knownCount = 0;
+  }
+}
