@@ -1,67 +1,27 @@
-import type { CommitReader } from './commits.ts';
+import { CallStep, type Lender } from './call-step.ts';
+import type { CallOptions, CoordinatorContext } from './coordinator-context.ts';
 import { countCall } from './domain/commands.ts';
-import type { NetworkSettings } from './domain/network/judge.ts';
-import type { Demand, Uses } from './domain/trust/demand.ts';
+import type { Demand } from './domain/trust/demand.ts';
 import type { Permission } from './domain/trust/permission.ts';
 import type { Standing } from './domain/trust/profile.ts';
-import { noFleet } from './fleet.ts';
 import { Governor } from './governor.ts';
 import { Grants } from './grants.ts';
-import type { Clock } from './kernel/clock.ts';
-import { digest, type Ids } from './kernel/ids.ts';
+import { digest } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
-import { never } from './kernel/never.ts';
-import { normaliseArea, normalisePath } from './kernel/path.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from './kernel/refusal.ts';
-import type { Workspace } from './kernel/workspace.ts';
-import { consider } from './ledger/consider.ts';
-import type { Decision, Taking } from './ledger/decision.ts';
+import type { Decision } from './ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from './ledger/log.ts';
-import type { Store } from './ledger/store.ts';
 import {
   type AnyOperation,
   type Authority,
   answerOf,
-  type Fleet,
   type InputSchema,
   type Operation,
   type Parsed,
   type Step,
 } from './operation.ts';
-import type { Ports } from './ports/ports.ts';
-import type { Presence, Showing } from './presence.ts';
-import { type Rules, stepRules } from './rules.ts';
+import type { Showing } from './presence.ts';
 import { summarise, withoutSecrets } from './summarise.ts';
-import type { TeamReader } from './teams.ts';
-import { type Hints, storeHints } from './waiting.ts';
-
-export interface CoordinatorContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly workspace: Workspace;
-  readonly project: string;
-  readonly presence?: Presence | undefined;
-  readonly teams?: TeamReader | undefined;
-  /** Who may what; not in the simulation, which has no profiles. */
-  readonly rules?: Rules | undefined;
-  readonly ports?: Ports | undefined;
-  /** Tells people what they are to hear of; without one it is left to whoever comes next. */
-  readonly announce?: (() => void) | undefined;
-  readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
-  readonly commits?: CommitReader | undefined;
-  readonly fleet?: Fleet | undefined;
-  readonly work_dir?: string | undefined;
-  /** Instead of listening to the store: the simulation decides itself who wakes when. */
-  readonly hints?: (() => Hints) | undefined;
-}
-
-/** What a door adds to one call. */
-export interface CallOptions {
-  /** The caller has gone, or has changed its mind: whatever waits gives up. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onWaiting?: ((why: JsonObject) => void) | undefined;
-}
 
 export { HOUSEKEEPER };
 
@@ -88,6 +48,7 @@ export class Connection {
   readonly #showing: Showing;
   /** Undefined: bound by no profile. */
   readonly #governor: Governor | undefined;
+  readonly #lender: Lender;
   #sequence = 0;
   /** When it last said that its agent is there, and the calls since. */
   #touched_ms: number | undefined;
@@ -107,6 +68,11 @@ export class Connection {
     const { rules } = context;
     const isBound = authority !== 'person' && actor.agent_id !== HOUSEKEEPER.agent_id;
     if (rules !== undefined && isBound) this.#governor = new Governor(rules, actor, authority, showing.door);
+    this.#lender = {
+      ...{ context, actor, authority, showing, grants: this.#grants, governor: this.#governor },
+      stillHere: () => this.#stillHere(),
+      chore: (name, decision) => this.chore(name, decision),
+    };
   }
 
   /** The one loop: every operation of every door goes this way. */
@@ -140,9 +106,10 @@ export class Connection {
     const away = parsed.ok ? await this.#touch(operation) : undefined;
 
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
-    const recorder = { committed: false };
+    const demand = this.#governor?.demand(operation);
+    const step = new CallStep(this.#lender, request, options, demand);
     let answer = parsed.ok
-      ? (away ?? (await this.#handle(operation, parsed.value, request, recorder, options)))
+      ? (away ?? (await this.#handle(operation, parsed.value, step, demand)))
       : parsed.refusal;
 
     if (operation.signs !== undefined)
@@ -150,7 +117,7 @@ export class Connection {
     else if (operation.mutates && !isRefusal(answer)) answer = (await this.#awoken()) ?? answer;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
-    if (!recorder.committed) {
+    if (!step.committed) {
       const result = isRefusal(answer) ? withoutSecrets(answer) : { success: true };
       store.note(logRow(request, result, [], clock.now_ms(), clock.elapsed_ms()));
     }
@@ -189,6 +156,11 @@ export class Connection {
   /** Still there, though nothing was asked for; only of an agent that has been heard of. */
   async keepAlive(): Promise<void> {
     if (this.#touched_ms !== undefined) await this.#sign(false);
+  }
+
+  async #stillHere(): Promise<void> {
+    if (this.#touched_ms !== undefined && this.#context.presence?.isDue(this.#touched_ms))
+      await this.#sign(true);
   }
 
   /** What keeps the call from being made: it would only wait for the store once more. A read may well succeed. */
@@ -238,19 +210,17 @@ export class Connection {
   async #handle(
     operation: AnyOperation,
     input: object,
-    request: Request,
-    recorder: { committed: boolean },
-    options: CallOptions,
+    step: Step,
+    demand: Demand | undefined,
   ): Promise<JsonObject> {
     if (operation.administers === true && this.authority === 'agent')
       return refuse('forbidden', `${operation.name} is not for agents.`);
     if (operation.personal === true && this.authority !== 'person')
       return refuse('person_required', `${operation.name} is for a person to decide.`);
     try {
-      const demand = this.#governor?.demand(operation);
       const refusal = demand === undefined ? undefined : await this.#check(operation, demand);
       if (refusal !== undefined) return refusal;
-      const answer = await operation.handle(input, this.#step(request, recorder, options, demand));
+      const answer = await operation.handle(input, step);
       if (operation.trust !== undefined) this.#context.rules?.forget();
       return answer;
     } catch (error) {
@@ -295,91 +265,6 @@ export class Connection {
         operation_id === undefined ? '' : digest(`${operation.name} ${JSON.stringify(parameters)}`),
       started_ms,
     };
-  }
-
-  #step(
-    request: Request,
-    recorder: { committed: boolean },
-    options: CallOptions,
-    demand: Demand | undefined,
-  ): Step {
-    const { store, clock, ids, workspace, project, hints, presence, teams, ports, network, commits, fleet } =
-      this.#context;
-    const signal = () => options.signal ?? never();
-    return {
-      caller: this.actor,
-      authority: this.authority,
-      presence,
-      team: async () => await teams?.team(),
-      network: async () => (await network?.()) ?? { default: 'deny', coordination: [] },
-      fleet: fleet ?? noFleet,
-      unnamed: this.#showing.unnamed === true,
-      agent_role: this.#showing.agent_role,
-      project,
-      ids,
-      grants: this.#grants,
-      root: workspace.root,
-      work_dir: this.#context.work_dir,
-      announce: () => this.#context.announce?.(),
-      rules: stepRules(this.#context.rules, this.actor, this.#showing.door),
-      path: (input, field) => {
-        const normal = normalisePath(input, workspace);
-        return normal.ok ? normal.key : refuse(normal.code, normal.message, { field });
-      },
-      area: (input, field) => {
-        const normal = normaliseArea(input, workspace);
-        return normal.ok ? normal.area : refuse(normal.code, normal.message, { field });
-      },
-      run: async (decision, uses) => {
-        const outcome = await store.run(request, this.#governed(decision, demand, uses));
-        recorder.committed ||= outcome.status === 'committed' && !outcome.repeated;
-        return outcome;
-      },
-      take: async (taking) => {
-        const outcome = await this.#take(request, taking, demand);
-        recorder.committed ||= outcome.status === 'committed' && !outcome.repeated;
-        return outcome;
-      },
-      now_ms: () => clock.now_ms(),
-      elapsed_ms: () => clock.elapsed_ms(),
-      get signal() {
-        return signal();
-      },
-      hints: (matters) => hints?.() ?? storeHints(store, clock, project, signal(), matters),
-      consider: (decision) => consider(store, project, decision),
-      waiting: (why) => options.onWaiting?.(why),
-      stillHere: async () => {
-        if (this.#touched_ms !== undefined && presence?.isDue(this.#touched_ms)) await this.#sign(true);
-      },
-      changes: async (commit, base) =>
-        (await commits?.changes(commit, base)) ?? { ok: false, reason: 'There is no repository here.' },
-      ports: () => {
-        if (ports === undefined) throw new Error('this coordinator was given no ports');
-        return ports;
-      },
-      find: (needs) => store.find(project, needs),
-      search: async (query) => (await import('./ledger/trail/search.ts')).search(store.trail, project, query),
-      rowsSince: async (since_ms, rows_max) =>
-        (await import('./ledger/trail/search.ts')).rowsSince(store, project, since_ms, rows_max),
-      chore: (name, decision) => this.chore(name, decision),
-    };
-  }
-
-  #governed<A extends JsonObject>(
-    decision: Decision<A>,
-    demand: Demand | undefined,
-    uses?: Uses,
-  ): Decision<A> {
-    if (demand === undefined || this.#governor === undefined) return decision;
-    return this.#governor.govern(decision, uses === undefined ? demand : { ...demand, uses });
-  }
-
-  async #take<A extends JsonObject>(request: Request, taking: Taking<A>, demand: Demand | undefined) {
-    const { store } = this.#context;
-    const governed = { ...taking, decision: this.#governed(taking.decision, demand) };
-    if (demand !== undefined && (await this.#governor?.goesTheLongWay(demand)))
-      return await store.run(request, governed.decision);
-    return await store.take(request, governed);
   }
 
   /** What the product does for its caller: a row of its own in the log. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { CommitReader } from './commits.ts';
-import { Connection, type CoordinatorContext, HOUSEKEEPER } from './coordinator.ts';
+import { Connection, HOUSEKEEPER } from './coordinator.ts';
+import type { CoordinatorContext } from './coordinator-context.ts';
 import { entities } from './domain/entities.ts';
 import { noFleet } from './fleet.ts';
 import { FleetReader } from './fleet-reader.ts';

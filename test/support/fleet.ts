@@ -1,4 +1,5 @@
-import { Connection, type CoordinatorContext } from '../../src/coordinator.ts';
+import { Connection } from '../../src/coordinator.ts';
+import type { CoordinatorContext } from '../../src/coordinator-context.ts';
 import { type ClaimRules, DEFAULT_RULES } from '../../src/domain/claims/rules.ts';
 import { noFleet } from '../../src/fleet.ts';
 import type { Coxswain } from '../../src/index.ts';

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
-import type { CallOptions } from '../../coordinator.ts';
+import type { CallOptions } from '../../coordinator-context.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';

@@ -5,7 +5,8 @@ import {
   type McpHttpHandler,
   type Server,
 } from '@modelcontextprotocol/server';
-import { type CallOptions, Connection } from '../../coordinator.ts';
+import { Connection } from '../../coordinator.ts';
+import type { CallOptions } from '../../coordinator-context.ts';
 import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { type JSONRPCMessage, type Server, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { CallOptions, Connection } from '../../coordinator.ts';
+import type { Connection } from '../../coordinator.ts';
+import type { CallOptions } from '../../coordinator-context.ts';
 import { type Coxswain, open } from '../../index.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
