@@ -74,18 +74,15 @@ export class Records {
   }
 
   #takeIn(): void {
-    const folded = this.#statements.folded();
+    const { folded, last } = this.#statements.extent();
     if (folded !== this.#folded) {
       // Somebody else has written the table: how it has what is recent here is no longer known.
       this.#clear();
       this.#position = folded;
       this.#folded = folded;
     }
-    for (let rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
-      const entries = this.#statements.read(this.#position, ROWS_AT_ONCE);
-      for (const entry of entries) this.#apply(entry);
-      rows = entries.length;
-    }
+    while (this.#position < last)
+      for (const entry of this.#statements.read(this.#position, ROWS_AT_ONCE)) this.#apply(entry);
   }
 
   /** The table was written by somebody who knows what the log says (stores/files). */

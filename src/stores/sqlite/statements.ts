@@ -86,7 +86,7 @@ export class Statements {
   readonly #ranges: Record<Range['by'], Prepared>;
   readonly #rangesFrom: Record<Range['by'], Prepared>;
   readonly #put: Prepared;
-  readonly #folded: Prepared;
+  readonly #extent: Prepared;
   readonly #setFolded: Prepared;
   readonly #link: Prepared;
   readonly #unlink: Prepared;
@@ -120,7 +120,9 @@ export class Statements {
     this.#put = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, kind, id) DO UPDATE SET version = excluded.version,
         born = excluded.born, sort_key = excluded.sort_key, group_key = excluded.group_key, state = excluded.state`);
-    this.#folded = prepare('SELECT position FROM folded');
+    this.#extent = prepare(
+      'SELECT position AS folded, (SELECT coalesce(max(position), 0) FROM log) AS last FROM folded',
+    );
     this.#setFolded = prepare('UPDATE folded SET position = ?');
     this.#link = prepare(
       'INSERT OR IGNORE INTO links (project, kind, link, born, id) VALUES (?, ?, ?, ?, ?)',
@@ -193,9 +195,9 @@ export class Statements {
     for (const link of links) if (!kept.includes(link)) this.#link.ready.run(project, kind, link, born, id);
   }
 
-  /** The last row of the log that the records show. */
-  folded(): number {
-    return (this.#folded.ready.get() as { position: number }).position;
+  /** The last row of the log, and the last that the records show. */
+  extent(): { folded: number; last: number } {
+    return this.#extent.ready.get() as { folded: number; last: number };
   }
 
   setFolded(position: number): void {
