@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import { invalid } from './answer.ts';
 
 /** `either`: what can't be read as JSON is meant as text. */
 export type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'either';
@@ -62,4 +64,10 @@ export function readJson(kind: 'json' | 'either', text: string): Json | undefine
 export function readNumber(text: string): number | string {
   const number = Number(text);
   return text.trim() === '' || !Number.isFinite(number) ? text : number;
+}
+
+/** How long, as a flag says it; in milliseconds. */
+export function readSeconds(text: string, field: string, least: number, most: number): number | Refusal {
+  const seconds = Number(readNumber(text));
+  return seconds >= least && seconds <= most ? seconds * 1000 : invalid(field, `${least} to ${most} seconds`);
 }

@@ -27,6 +27,13 @@ const storeOf = ({ top }: Ground) => `sqlite:${join(top, 'cox.db')}`;
 
 const FAILED = task('e', { status: 'error', title: 'Bake', error: 'no oven' });
 
+test('[DIR-9] a store that is named when schedulers are set up is named to them, from wherever they start', async () => {
+  using ground = new Ground({ 'inbox/x.yaml': task('x') });
+  const words = ['coordinate', '--install', 'cron', '--store', 'sqlite:cox.db', '--dry-run', '--json'];
+  const [file] = (await typed(ground, words)).json().files as JsonObject[];
+  assert.ok(String(file?.text).includes(` --store ${storeOf(ground)} `), String(file?.text));
+});
+
 test('[DIR-6] cox coordinate --store shows the tasks in cox status, cox work list and the audit', async () => {
   using ground = new Ground({
     'inbox/x.yaml': task('x', { title: 'Mend it' }),

@@ -208,6 +208,26 @@ test('[DIR-9] written once: unchanged the second time, never over what somebody 
   );
 });
 
+test('[DIR-9] a store that was named is named to the schedulers too, but no password is written down', () => {
+  using place = repositories();
+  const { first } = place;
+  const store = 'sqlite:/srv/a store.db';
+  const [cron, service] = install(first, ['cron,systemd'], { store, project: 'rowing' }).files;
+  assert.match(cron?.text ?? '', / --store 'sqlite:\/srv\/a store\.db' --project rowing >>/);
+  assert.match(service?.text ?? '', / "--store" "sqlite:\/srv\/a store\.db" "--project" "rowing"\n/);
+  for (const secret of ['postgres://me:hidden@db.example/cox', 'postgres://db.example/cox?password=hidden']) {
+    const { answer, files } = install(first, ['cron'], { store: secret, force: true });
+    assert.deepEqual([answer.error, answer.field, files], ['invalid_input', 'store', []]);
+    assert.equal(JSON.stringify(answer).includes('hidden'), false);
+    const github = install(first, ['github'], { store: secret, package: './x.tgz', dry_run: true });
+    assert.equal(JSON.stringify(github.answer).includes('hidden'), false);
+    assert.match(github.files[0]?.text ?? '', /COX_STORE: \$\{\{ secrets\.COX_STORE \}\}/);
+    assert.equal(github.next[0], 'gh secret set COX_STORE');
+  }
+  const local = install(first, ['github'], { store, package: './x.tgz', dry_run: true });
+  assert.equal(local.answer.field, 'store', 'no runner has this disk');
+});
+
 test('[DIR-9] CI gets cox from where somebody says, and from nowhere else', () => {
   using place = repositories();
   const { first } = place;

@@ -1,10 +1,10 @@
-import { isAbsolute, relative, sep } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Occurrence } from '../../domain/workdir/occurrences.ts';
 import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
 import { HOUSEKEEPER } from '../../ledger/log.ts';
 import { coordinate, type PassResult } from '../../workdir/pass.ts';
@@ -12,7 +12,7 @@ import { findRoot, readSettings } from '../../workdir/root.ts';
 import { invalid } from '../answer.ts';
 import type { PassMirror } from '../coordinate/mirror.ts';
 import { described, installedLines, linesOf, publishedLines } from '../coordinate/words.ts';
-import { readNumber } from '../fields.ts';
+import { readSeconds } from '../fields.ts';
 import { type Channel, readChannels } from '../notify/channels.ts';
 import { type CommonOptions, cliIdentity, conclude, placeOf, type Result } from './common.ts';
 import { untilStopped } from './signals.ts';
@@ -30,7 +30,8 @@ export interface CoordinateOptions extends CommonOptions {
   readonly force?: boolean;
 }
 
-const EVERY_SECONDS = 30;
+const EVERY_SECONDS = '30';
+const EVERY_SECONDS_MAX = 86_400;
 
 interface Place {
   readonly root: string;
@@ -44,7 +45,7 @@ export async function coordinateCommand(
   terminal: Terminal,
   result: Result,
 ): Promise<void> {
-  const every_ms = everyOf(options);
+  const every_ms = readSeconds(options.every ?? EVERY_SECONDS, 'every', 1, EVERY_SECONDS_MAX);
   const place = typeof every_ms === 'number' ? placeFor(dir, terminal) : every_ms;
   if ('success' in place) return await conclude(terminal, place, options, result);
   if (options.install !== undefined) return await install(place, options, terminal, result);
@@ -115,8 +116,12 @@ async function install(
   terminal: Terminal,
   result: Result,
 ): Promise<void> {
+  const chosen = placeOf(options, terminal);
+  if (!chosen.ok) return await conclude(terminal, chosen.refusal, options, result);
   const { installSchedules } = await import('../coordinate/install.ts');
   const answer = installSchedules({
+    store: fromAnywhere(chosen.place.store, terminal.cwd),
+    project: chosen.place.project,
     kinds: options.install ?? [],
     root,
     env: terminal.env,
@@ -129,6 +134,11 @@ async function install(
   if (answer.success !== true || options.json === true)
     return await conclude(terminal, answer, options, result);
   await terminal.out(`${installedLines(answer).join('\n')}\n`);
+}
+
+/** A scheduler stands somewhere else. */
+function fromAnywhere(store: string | undefined, cwd: string): string | undefined {
+  return store?.replace(/^(sqlite|files):(?!\/\/)(.+)$/, (_, kind, path) => `${kind}:${resolve(cwd, path)}`);
 }
 
 async function publish(
@@ -156,12 +166,6 @@ async function publish(
   } finally {
     await mirror?.close();
   }
-}
-
-function everyOf({ every }: CoordinateOptions): number | Refusal {
-  const seconds = every === undefined ? EVERY_SECONDS : Number(readNumber(every));
-  if (Number.isFinite(seconds) && seconds >= 1 && seconds <= 86_400) return seconds * 1000;
-  return refuse('invalid_input', 'every: expected 1 to 86400 seconds', { field: 'every' });
 }
 
 /** Looked up before each pass: whoever changes the settings need not start anything anew. */

@@ -31,6 +31,9 @@ export interface InstallOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly commit: boolean;
   readonly push: boolean;
+  /** That the tasks are to be shown in, as somebody named it. */
+  readonly store?: string | undefined;
+  readonly project?: string | undefined;
   /** Where CI gets `cox` from. */
   readonly package?: string | undefined;
   readonly force: boolean;
@@ -53,6 +56,8 @@ export function installSchedules(options: InstallOptions): JsonObject {
   const kinds = kindsOf(options.kinds);
   if ('success' in kinds) return kinds;
   if (/[\n\r]/.test(options.root)) return invalid('dir', 'a path without line breaks');
+  if (options.store !== undefined && !kinds.every((kind) => kind === 'github') && hasPassword(options.store))
+    return invalid('store', 'one without a password, which would stand in a file: have COX_STORE set there');
   const { root: top, gitCommonDir } = findWorkspace(options.root);
   const plans: Plan[] = [];
   for (const kind of kinds) {
@@ -83,8 +88,10 @@ function kindsOf(given: readonly string[]): readonly Kind[] | Refusal {
 }
 
 function planFor(kind: Kind, options: InstallOptions, top: string, git: string | undefined): Plan | Refusal {
-  const { root, env, commit, push } = options;
+  const { root, env, commit, push, store, project = 'default' } = options;
   const flags = [...(commit || push ? ['--commit'] : []), ...(push ? ['--push'] : [])];
+  if (store !== undefined) flags.push('--store', store);
+  if (project !== 'default') flags.push('--project', project);
   const scheduled: Scheduled = { node: process.execPath, cox: COX, top, root, flags };
   switch (kind) {
     case 'cron':
@@ -120,7 +127,9 @@ function systemdPlan(scheduled: Scheduled, env: NodeJS.ProcessEnv): Plan {
   };
 }
 
-function githubPlan({ root, package: spec }: InstallOptions, top: string): Plan | Refusal {
+function githubPlan({ root, package: spec, store }: InstallOptions, top: string): Plan | Refusal {
+  if (store !== undefined && !/^(?:postgres|dynamodb)/.test(store))
+    return invalid('store', 'one that CI reaches: postgres://… or dynamodb://…');
   if (spec === undefined)
     return invalid(
       'package',
@@ -131,10 +140,20 @@ function githubPlan({ root, package: spec }: InstallOptions, top: string): Plan 
   const way = relative(top, root).split(sep).join('/') || '.';
   return {
     files: [
-      { path: join(top, '.github', 'workflows', 'cox-coordinate.yml'), text: githubWorkflow(way, source) },
+      {
+        path: join(top, '.github', 'workflows', 'cox-coordinate.yml'),
+        text: githubWorkflow(way, source, store !== undefined),
+      },
     ],
-    next: ['git add .github/workflows/cox-coordinate.yml && git commit && git push'],
+    next: [
+      ...(store === undefined ? [] : ['gh secret set COX_STORE']),
+      'git add .github/workflows/cox-coordinate.yml && git commit && git push',
+    ],
   };
+}
+
+function hasPassword(store: string): boolean {
+  return /^[a-z]+:\/\/[^/@]*:[^/@]*@|[?&]password=/i.test(store);
 }
 
 function sourceOf(spec: string, top: string): Source | Refusal {

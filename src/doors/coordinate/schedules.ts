@@ -93,8 +93,9 @@ elif [ "$code" -ne 0 ]; then
 fi
 `;
 
-/** `root`: from the top of the repository. */
-export function githubWorkflow(root: string, source: Source): string {
+/** `root`: from the top of the repository. `stored`: where the tasks are shown is a secret of the repository's. */
+export function githubWorkflow(root: string, source: Source, stored = false): string {
+  const env = { WORK_ROOT: root, ...(stored ? { COX_STORE: '$' + '{{ secrets.COX_STORE }}' } : {}) };
   const workflow = {
     name: 'Coordinate',
     on: { schedule: [{ cron: `*/${EVERY_MINUTES} * * * *` }], workflow_dispatch: {} },
@@ -108,7 +109,7 @@ export function githubWorkflow(root: string, source: Source): string {
           { uses: 'actions/checkout@v4' },
           { uses: 'actions/setup-node@v4', with: { 'node-version': 24 } },
           { name: 'Install Coxswain', env: { COX_SOURCE: source.spec }, run: INSTALLS[source.kind] },
-          { name: 'One pass, committed and pushed', env: { WORK_ROOT: root }, run: RUN },
+          { name: 'One pass, committed and pushed', env, run: RUN },
         ],
       },
     },

@@ -10,8 +10,8 @@ import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import { publishArtefact } from '../../../operations/board/artefacts.ts';
-import { EXIT_CODES, invalid, verdictOf } from '../../answer.ts';
-import { readNumber } from '../../fields.ts';
+import { EXIT_CODES, verdictOf } from '../../answer.ts';
+import { readSeconds } from '../../fields.ts';
 import { claimTitle } from '../board-words.ts';
 import { type CommonOptions, cliIdentity, cliShowing, conclude, type Result, withStore } from '../common.ts';
 import { endOfLog } from '../follow.ts';
@@ -29,6 +29,7 @@ export interface ForageOptions extends CommonOptions {
 const FIRST_TYPE = 'GoalDefined';
 const SUMMARY_CHARS = 200;
 const INTERRUPTED = 130;
+const WAIT_SECONDS_MIN = 0.001;
 const WAIT_SECONDS_MAX = 604_800;
 
 /** Puts the first artefact on the board, and stays, if it is asked to, until all that came of it is done. */
@@ -77,9 +78,7 @@ export async function forage(
 /** 0: it is not waited for. */
 function patienceOf({ wait, waitSeconds }: ForageOptions): number | Refusal {
   if (waitSeconds === undefined) return wait === true ? Number.POSITIVE_INFINITY : 0;
-  const seconds = Number(readNumber(waitSeconds));
-  if (seconds > 0 && seconds <= WAIT_SECONDS_MAX) return seconds * 1000;
-  return invalid('wait_seconds', `seconds, more than 0 and at most ${WAIT_SECONDS_MAX}`);
+  return readSeconds(waitSeconds, 'wait_seconds', WAIT_SECONDS_MIN, WAIT_SECONDS_MAX);
 }
 
 /** For lists: what its first line says. */
