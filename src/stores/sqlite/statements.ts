@@ -81,6 +81,7 @@ class Prepared {
 /** Every statement the store runs. Nothing here decides anything. */
 export class Statements {
   readonly #begin: Prepared;
+  readonly #beginReading: Prepared;
   readonly #commit: Prepared;
   readonly #record: Prepared;
   readonly #ranges: Record<Range['by'], Prepared>;
@@ -108,6 +109,7 @@ export class Statements {
   constructor(database: DatabaseSync) {
     const prepare = (sql: string) => new Prepared(database, sql);
     this.#begin = prepare('BEGIN IMMEDIATE');
+    this.#beginReading = prepare('BEGIN DEFERRED');
     this.#commit = prepare('COMMIT');
     this.#record = prepare(`SELECT ${COLUMNS} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
     this.#ranges = eachWay((key, table) =>
@@ -154,6 +156,11 @@ export class Statements {
   /** Takes the write lock at once: a transaction that upgrades later would fail without ever waiting. */
   begin(): void {
     this.#begin.ready.run();
+  }
+
+  /** One snapshot for all that is read until `commit`. */
+  beginReading(): void {
+    this.#beginReading.ready.run();
   }
 
   commit(): void {

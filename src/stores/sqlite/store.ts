@@ -159,17 +159,16 @@ class SqliteStore implements Store {
 
   async find(project: string, needs: Needs) {
     const { database } = this.#file;
-    const { records } = this.#file.writer;
+    const { records, statements } = this.#file.writer;
     return await this.#reading(() => {
       const loaded = new LoadedSet();
-      // One snapshot for all of it.
-      database.exec('BEGIN');
+      statements.beginReading();
       try {
         records.catchUp();
         loadInto(records, project, needs, loaded);
       } finally {
         // Some errors have ended it already; they must not be hidden by another.
-        if (database.isTransaction) database.exec('COMMIT');
+        if (database.isTransaction) statements.commit();
       }
       return { loaded, now_ms: this.#context.clock.now_ms() };
     });
