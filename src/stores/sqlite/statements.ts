@@ -158,9 +158,13 @@ export class Statements {
     this.#begin.ready.run();
   }
 
-  /** One snapshot for all that is read until `commit`. */
+  /** One snapshot for all that is read until `endReading`. */
   beginReading(): void {
     this.#beginReading.ready.run();
+  }
+
+  endReading(): void {
+    this.#commit.ready.run();
   }
 
   commit(): void {

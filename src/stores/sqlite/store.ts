@@ -168,7 +168,7 @@ class SqliteStore implements Store {
         loadInto(records, project, needs, loaded);
       } finally {
         // Some errors have ended it already; they must not be hidden by another.
-        if (database.isTransaction) statements.commit();
+        if (database.isTransaction) statements.endReading();
       }
       return { loaded, now_ms: this.#context.clock.now_ms() };
     });
