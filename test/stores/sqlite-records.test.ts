@@ -22,6 +22,7 @@ import { SCHEMA_EPOCH } from '../../src/stores/sqlite/schema.ts';
 import { Statements } from '../../src/stores/sqlite/statements.ts';
 import { cell, cellContext, request, setUnless } from '../conformance/cells.ts';
 import { Seeded } from '../simulation/random.ts';
+import { until } from '../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cox-records-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -255,12 +256,14 @@ test('[STORE-1] what is created without having been looked for must not be there
 });
 
 test('[STORE-1] a row ahead of the table that was damaged, or that tells of what is not known here, is not guessed at', async () => {
-  for (const [sql, refusal] of [
+  const damages = [
     [`UPDATE log SET body = replace(body, 'turned', 'burned')`, 'store_damaged'],
     ['DELETE FROM log WHERE position = 1', 'store_damaged'],
+    ['DELETE FROM folded', 'store_damaged'],
     [undefined, 'upgrade_required'],
-  ] as const) {
-    const path = join(folder, `${refusal}-${sql?.slice(0, 3)}.db`);
+  ] as const;
+  for (const [index, [sql, refusal]] of damages.entries()) {
+    const path = join(folder, `damaged-${index}.db`);
     const writer = await Process.on(path);
     const kind = sql === undefined ? 'unheard-of' : 'card';
     writer.transact(() => {
@@ -281,6 +284,32 @@ test('[STORE-1] a row ahead of the table that was damaged, or that tells of what
       );
     for (const process of [writer, reader]) process.database.close();
   }
+});
+
+test('[STORE-1] the table follows: every so many rows, in a quiet moment, and when a writer closes', async () => {
+  const path = join(folder, 'follows.db');
+  const behind = () => {
+    const { folded, last } = other.statements.extent();
+    return last - folded;
+  };
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  const other = await Process.on(path);
+  const set = (from: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        store.run(request('a'), setUnless(`c${from + n}`, 'never', 'a')),
+      ),
+    );
+  await set(0, 3);
+  assert.equal(behind(), 3, 'one who writes alone is in no hurry');
+  await until(async () => behind() === 0);
+  for (let round = 0; round < 6; round += 1) {
+    await set(1000 * (round + 1), 400);
+    assert.ok(behind() <= 1128, `${behind()} rows ahead`);
+  }
+  await store.close();
+  assert.equal(behind(), 0);
+  other.database.close();
 });
 
 test('[AUD-4] no row is removed before the table shows what it changed', async () => {

@@ -208,7 +208,10 @@ export class Statements {
 
   /** The last row of the log, and the last that the records show. */
   extent(): { folded: number; last: number } {
-    return this.#extent.ready.get() as { folded: number; last: number };
+    const extent = this.#extent.ready.get() as { folded: number; last: number } | undefined;
+    if (extent === undefined)
+      throw new StoreFailure('store_damaged', 'The store no longer says how far its records go.');
+    return extent;
   }
 
   setFolded(position: number): void {

@@ -67,7 +67,8 @@ export class Writer {
   #notesTimer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | undefined;
   #foldTimer: NodeJS.Timeout | undefined;
-  #committed_ms = 0;
+  /** Undefined: it has only read so far. */
+  #committed_ms: number | undefined;
   #unreported = 0;
   #lastBatch = 0;
   #closed = false;
@@ -123,7 +124,7 @@ export class Writer {
   async close(): Promise<void> {
     await this.#flush();
     clearTimeout(this.#foldTimer);
-    if (this.records.behind > 0) await this.#foldBeforeLeaving();
+    if (this.#committed_ms !== undefined && this.records.behind > 0) await this.#foldBeforeLeaving();
     this.#closed = true;
     this.#wal.close();
     this.statements.journal?.close();
@@ -340,7 +341,7 @@ export class Writer {
     if (this.#brief || this.#closed || this.records.behind === 0) return;
     this.#foldTimer ??= setTimeout(() => {
       this.#foldTimer = undefined;
-      if (this.#clock.elapsed_ms() - this.#committed_ms < QUIET_MS / 2) this.#scheduleFold();
+      if (this.#clock.elapsed_ms() - (this.#committed_ms ?? 0) < QUIET_MS / 2) this.#scheduleFold();
       // There is no hurry: somebody else's commit is as good a moment.
       else this.inTransaction(() => this.records.fold(), false).catch(() => {});
     }, QUIET_MS).unref();
