@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { CLIENTS } from '../enforce/clients.ts';
 import type { Result } from './common.ts';
 import { examples } from './services.ts';
+import type { Terminal } from './terminal.ts';
 
 /** `cox hook`: what clients start at their hooks, from the sources; `dist/hook.cjs` is the same, bundled. */
-export function declareHook(program: Command, result: Result): void {
+export function declareHook(program: Command, _terminal: Terminal, result: Result): void {
   program
     .command('hook')
     .description('Answer one hook of an agent client, whose JSON comes on stdin.')

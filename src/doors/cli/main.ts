@@ -14,12 +14,13 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
   const result: Result = { code: 0 };
   const written: string[] = [];
   const help: string[] = [];
-  const program = buildProgram(terminal, result, {
-    writeOut: (text) => written.push(text),
-    writeErr: (text) => help.push(text),
+  const output = {
+    writeOut: (text: string) => written.push(text),
+    writeErr: (text: string) => help.push(text),
     getOutHelpWidth: () => Math.min(terminal.columns, 120),
     getErrHelpWidth: () => Math.min(terminal.columns, 120),
-  });
+  };
+  const program = await buildProgram(terminal, result, output, argv[0]);
   try {
     await program.parseAsync(helpAsFlag(guardAsRun(argv), program), { from: 'user' });
     return result.code;

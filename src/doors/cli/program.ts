@@ -8,9 +8,6 @@ import { NO_STORE } from '../../ledger/no-store.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
-import { declareDecisions } from './approve-commands.ts';
-import { declareAudit } from './audit-commands.ts';
-import { declareBoard } from './board-commands.ts';
 import { declareChoices } from './choices.ts';
 import {
   type CommonOptions,
@@ -22,27 +19,15 @@ import {
   type Result,
   withStore,
 } from './common.ts';
-import { declareCoordinate } from './coordinate-command.ts';
-import { declareDynamoDb } from './dynamodb-commands.ts';
 import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields } from './flags.ts';
-import { declareFleet } from './fleet-commands.ts';
-import { declareGit, declareRun } from './git-commands.ts';
 import { arrange, GROUP_SUMMARIES } from './groups.ts';
-import { declareGuard } from './guard-commands.ts';
-import { declareHook } from './hook.ts';
-import { declareLooks } from './looks.ts';
+import { neededFor } from './parts.ts';
 import { isPerson, personAuthority, refusePersonsKey } from './person.ts';
-import { declareProfiles } from './profile-commands.ts';
-import { declareSerialise } from './serialise-command.ts';
-import { addExamples, declareProxy, declareServices } from './services.ts';
-import { declareSetup } from './setup-commands.ts';
+import { addExamples } from './services.ts';
 import { untilStopped } from './signals.ts';
-import { declareSync } from './sync-command.ts';
 import type { Terminal } from './terminal.ts';
-import { declareTravel } from './travel-commands.ts';
 import { finish, finishLater } from './unfinished.ts';
-import { declareVerify } from './verify-commands.ts';
 
 const EPILOGUE = `
 Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
@@ -53,7 +38,13 @@ Try:
 
 Exit codes: 0 done, 1 refused, 2 usage, 3 awaits a person, 4 store unreachable`;
 
-export function buildProgram(terminal: Terminal, result: Result, output: OutputConfiguration): Command {
+/** Without `wanted`, all of it; otherwise what a command line needs that begins with this word. */
+export async function buildProgram(
+  terminal: Terminal,
+  result: Result,
+  output: OutputConfiguration,
+  wanted?: string,
+): Promise<Command> {
   const program = new Command('cox')
     .description('Coordinates AI coding agents on one codebase: who may touch what, who does what.')
     .version(version(), '-V, --version', 'Print the version.')
@@ -66,33 +57,21 @@ export function buildProgram(terminal: Terminal, result: Result, output: OutputC
     .exitOverride()
     .configureOutput({ outputError: () => {}, ...output });
   declareCommon(program, 'identity');
-  declareOperations(program, terminal, result);
-  declareServices(program, terminal, result);
-  declareProxy(program, terminal, result);
-  declareSerialise(program, terminal, result);
-  declareCoordinate(program, terminal, result);
-  declareAudit(program, terminal, result);
-  declareDecisions(program, terminal, result);
-  declareProfiles(program, terminal, result);
-  declareLooks(program, terminal, result);
-  declareTravel(program, terminal, result);
-  declareSync(program, terminal, result);
-  declareVerify(program, terminal, result);
-  declareGit(program, terminal, result);
-  declareRun(program, terminal, result);
-  declareGuard(program, terminal, result);
-  declareFleet(program, terminal, result);
-  declareBoard(program, terminal, result);
-  declareSetup(program, terminal, result);
-  declareDynamoDb(program, terminal, result);
-  declareHook(program, result);
+  const { groups, parts } = neededFor(wanted);
+  declareOperations(program, terminal, result, groups);
+  for (const { load } of parts) (await load())(program, terminal, result);
   arrange(program);
   return program;
 }
 
 /** Groups and verbs come from the declarations; a verb's flags are added once it is chosen, for they need its schema. */
-function declareOperations(program: Command, terminal: Terminal, result: Result): void {
-  for (const group of new Set(operations.map((operation) => operation.group))) {
+function declareOperations(
+  program: Command,
+  terminal: Terminal,
+  result: Result,
+  groups: Iterable<string>,
+): void {
+  for (const group of groups) {
     const members = operations.filter((operation) => operation.group === group);
     const command = program
       .command(group)
