@@ -41,6 +41,8 @@ export class CallStep implements Step {
   readonly #request: Request;
   readonly #options: CallOptions;
   readonly #demand: Demand | undefined;
+  /** The one thing that is handed on by itself, to what needs nothing else of a step. */
+  readonly find = (needs: Needs) => this.#context.store.find(this.project, needs);
 
   constructor(lender: Lender, request: Request, options: CallOptions, demand: Demand | undefined) {
     this.#lender = lender;
@@ -177,10 +179,6 @@ export class CallStep implements Step {
 
   stillHere(): Promise<void> {
     return this.#lender.stillHere();
-  }
-
-  find(needs: Needs) {
-    return this.#context.store.find(this.project, needs);
   }
 
   async changes(commit: string, base?: string) {

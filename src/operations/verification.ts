@@ -13,7 +13,6 @@ import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, refuse } from '../kernel/refusal.ts';
 import { newSecret, secretHash } from '../kernel/secret.ts';
-import type { Needs } from '../ledger/decision.ts';
 import { answerOf, type Operation } from '../operation.ts';
 
 const SAMPLE_RUN = '4f1c2ab04f1c2ab04f1c2ab04f1c2ab04f1c2ab0#unit-tests';
@@ -33,9 +32,8 @@ export const verificationStatus = {
   sample: { commit_sha: '4f1c2ab' },
   input: async () => (await import('./schemas/verification.ts')).verificationStatus,
   async handle({ changeset_id, commit_sha }, step) {
-    const find = (needs: Needs) => step.find(needs);
-    if (changeset_id !== undefined) return await statusOfChangeset(changeset_id, find);
-    return await statusOfCommit(commit_sha ?? '', find);
+    if (changeset_id !== undefined) return await statusOfChangeset(changeset_id, step.find);
+    return await statusOfCommit(commit_sha ?? '', step.find);
   },
 } satisfies Operation<{ changeset_id?: string | undefined; commit_sha?: string | undefined }>;
 

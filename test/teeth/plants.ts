@@ -344,7 +344,7 @@ const sqlite: Plant[] = [
   },
   {
     name: 'SQLite: last in, first out',
-    file: 'src/stores/sqlite/statements.ts',
+    file: 'src/stores/sqlite/record-rows.ts',
     from: 'return `ORDER BY ',
     to: 'return `ORDER BY r.born DESC, ',
     tests: [conformance('sqlite')],

@@ -3,7 +3,8 @@ import { limits } from '../../kernel/limits.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityRecord, IndexKeys } from '../../ledger/entity.ts';
 import { inIndexOrder, keysOf, type Placed } from '../../ledger/index-order.ts';
-import { type RecordRow, type Statements, type StoredAs, toRecord } from './statements.ts';
+import { type RecordRow, type StoredAs, toRecord } from './record-rows.ts';
+import type { Statements } from './statements.ts';
 
 /** A record that the log has changed and the table does not show yet. */
 export interface Recent {

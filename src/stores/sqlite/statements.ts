@@ -9,27 +9,18 @@ import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
 import type { Journal, Place } from './journal.ts';
+import {
+  COLUMNS,
+  eachWay,
+  orderBy,
+  type RecordRow,
+  type StoredAs,
+  selectBy,
+  toRecord,
+} from './record-rows.ts';
 
 /** A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3. */
 const ROWS = 'cast(? AS INTEGER)';
-
-const COLUMNS = 'r.kind, r.id, r.version, r.born, r.state';
-
-export interface RecordRow {
-  kind: string;
-  id: string;
-  version: number;
-  born: number;
-  state: string;
-  /** By which it was found. */
-  key: string;
-}
-
-/** What else is written in other places about a record that the table has. */
-export interface StoredAs {
-  readonly born: number;
-  readonly links: readonly string[];
-}
 
 /** Who commits for the others (seat/). */
 export interface SeatRow {
@@ -113,11 +104,13 @@ export class Statements {
     this.#commit = prepare('COMMIT');
     this.#record = prepare(`SELECT ${COLUMNS} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
     this.#ranges = eachWay((key, table) =>
-      prepare(`${found(key, table)} AND ${key} >= ? AND ${key} < ? ${ordered(key, table)} LIMIT ${ROWS}`),
+      prepare(`${selectBy(key, table)} AND ${key} >= ? AND ${key} < ? ${orderBy(key, table)} LIMIT ${ROWS}`),
     );
     this.#rangesFrom = eachWay((key, table) => {
       const place = `(${key}, ${table}.born, ${table}.id)`;
-      return prepare(`${found(key, table)} AND ${place} > (?, ?, ?) AND ${key} < ? ${ordered(key, table)}`);
+      return prepare(
+        `${selectBy(key, table)} AND ${place} > (?, ?, ?) AND ${key} < ? ${orderBy(key, table)}`,
+      );
     });
     this.#put = prepare(`INSERT INTO records (project, kind, id, version, born, sort_key, group_key, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, kind, id) DO UPDATE SET version = excluded.version,
@@ -354,38 +347,6 @@ export function stateText(kind: string, state: JsonObject): string {
   const tooLarge = stateTooLarge(kind, text);
   if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
   return text;
-}
-
-/** Links stand in a table of their own, with what they are ordered by. */
-function eachWay<T>(make: (key: string, table: string) => T): Record<Range['by'], T> {
-  return {
-    id: make('r.id', 'r'),
-    sort: make('r.sort_key', 'r'),
-    group: make('r.group_key', 'r'),
-    link: make('l.link', 'l'),
-  };
-}
-
-function found(key: string, table: string): string {
-  const from =
-    table === 'r'
-      ? 'records r'
-      : 'links l JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id';
-  return `SELECT ${COLUMNS}, ${key} AS key FROM ${from} WHERE ${table}.project = ? AND ${table}.kind = ?`;
-}
-
-function ordered(key: string, table: string): string {
-  return `ORDER BY ${key}, ${table}.born, ${table}.id`;
-}
-
-export function toRecord(row: Omit<RecordRow, 'key'>): EntityRecord {
-  return {
-    kind: row.kind,
-    id: row.id,
-    version: row.version,
-    born: row.born,
-    state: JSON.parse(row.state) as JsonObject,
-  };
 }
 
 export function isIntact(row: LogRow): boolean {

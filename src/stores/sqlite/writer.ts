@@ -2,8 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { EVENT_SCHEMA, type Unplaced } from '../../ledger/log.ts';
+import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store.ts';
+import { droppedRow } from './dropped-row.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { FileGuard } from './guard.ts';
 import { Records } from './records.ts';
@@ -384,21 +385,4 @@ export class Writer {
     this.statements.journal?.abandon();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
-}
-
-function droppedRow(like: Unplaced, count: number): Unplaced {
-  return {
-    ...like,
-    schema: EVENT_SCHEMA,
-    agent_id: 'coxswain',
-    agent_type: 'system',
-    session_id: 'coxswain',
-    sequence: 0,
-    operation: 'audit_rows_dropped',
-    operation_id: '',
-    parameters: {},
-    result: { success: true, dropped: count },
-    duration_ms: 0,
-    events: [],
-  };
 }

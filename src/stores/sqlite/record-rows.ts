@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Range } from '../../ledger/decision.ts';
+import type { EntityRecord } from '../../ledger/entity.ts';
+
+export const COLUMNS = 'r.kind, r.id, r.version, r.born, r.state';
+
+export interface RecordRow {
+  kind: string;
+  id: string;
+  version: number;
+  born: number;
+  state: string;
+  /** By which it was found. */
+  key: string;
+}
+
+/** What else is written in other places about a record that the table has. */
+export interface StoredAs {
+  readonly born: number;
+  readonly links: readonly string[];
+}
+
+export function toRecord(row: Omit<RecordRow, 'key'>): EntityRecord {
+  return {
+    kind: row.kind,
+    id: row.id,
+    version: row.version,
+    born: row.born,
+    state: JSON.parse(row.state) as JsonObject,
+  };
+}
+
+/** Links stand in a table of their own, with what they are ordered by. */
+export function eachWay<T>(make: (key: string, table: string) => T): Record<Range['by'], T> {
+  return {
+    id: make('r.id', 'r'),
+    sort: make('r.sort_key', 'r'),
+    group: make('r.group_key', 'r'),
+    link: make('l.link', 'l'),
+  };
+}
+
+export function selectBy(key: string, table: string): string {
+  const from =
+    table === 'r'
+      ? 'records r'
+      : 'links l JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id';
+  return `SELECT ${COLUMNS}, ${key} AS key FROM ${from} WHERE ${table}.project = ? AND ${table}.kind = ?`;
+}
+
+export function orderBy(key: string, table: string): string {
+  return `ORDER BY ${key}, ${table}.born, ${table}.id`;
+}
