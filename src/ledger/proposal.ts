@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { refuse } from '../kernel/refusal.ts';
+import { refuse, StoreFailure } from '../kernel/refusal.ts';
 import type { Decision, Loaded, Needs, Range, Verdict } from './decision.ts';
 import {
   type Entities,
@@ -22,9 +22,6 @@ export interface RecordWrite extends EntityKey {
   readonly keys: IndexKeys;
   /** Where it was found before; nothing for a new one. */
   readonly keys_before: IndexKeys;
-  /** How its links change, so that a store writes only those and nothing for the many records without any. */
-  readonly links_added: readonly string[];
-  readonly links_removed: readonly string[];
 }
 
 export interface Expectation extends EntityKey {
@@ -141,8 +138,6 @@ export function propose(
     const type = entityType(entities, key.kind);
     const keys = type.index(state, key.id);
     const keys_before = record === undefined ? {} : type.index(record.state, key.id);
-    const before = keys_before.links ?? [];
-    const after = keys.links ?? [];
     return {
       ...key,
       version: nextVersion(record, at_ms),
@@ -152,8 +147,6 @@ export function propose(
       state_before: record?.state,
       keys,
       keys_before,
-      links_added: after.filter((link) => !before.includes(link)),
-      links_removed: before.filter((link) => !after.includes(link)),
     };
   });
   const expects: Expectation[] = [];
@@ -164,9 +157,14 @@ export function propose(
   return { writes, expects, not_after_ms };
 }
 
+/** Only a log that somebody else wrote can tell of a kind that is not among ours. */
 export function entityType(entities: Entities, kind: string) {
   const type = entities.get(kind);
-  if (type === undefined) throw new Error(`unknown kind of entity: ${kind}`);
+  if (type === undefined)
+    throw new StoreFailure(
+      'upgrade_required',
+      `The log tells of a ${kind}, which this Coxswain does not know.`,
+    );
   return type;
 }
 

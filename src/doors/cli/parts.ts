@@ -49,7 +49,7 @@ const PARTS: readonly Part[] = [
   { names: ['hook'], load: async () => (await import('./hook.ts')).declareHook },
 ];
 
-/** A word that is no command's, such as \`help\` or a mistake, needs all of them, and so does \`completion\`. */
+/** A word that is no command's, such as `help` or a mistake, needs all of them, and so does `completion`. */
 export function neededFor(word: string | undefined): { groups: readonly string[]; parts: readonly Part[] } {
   const groups = [...new Set(operations.map(({ group }) => group))];
   const parts = PARTS.filter(({ names }) => word !== undefined && names.includes(word));

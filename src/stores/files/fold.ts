@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { StoreFailure } from '../../kernel/refusal.ts';
 import {
   type Entities,
   type EntityKey,
@@ -52,13 +51,7 @@ export class Fold {
       const stored = known === undefined ? this.#statements.record(project, event) : known.stored;
       const current = known?.record ?? stored;
       if (before?.has(text) === false) before.set(text, current);
-      const type = this.#entities.get(kind);
-      if (type === undefined)
-        throw new StoreFailure(
-          'upgrade_required',
-          `The log tells of a ${kind}, which this Coxswain does not know.`,
-        );
-      const state = type.evolve(current?.state, event, at_ms);
+      const state = entityType(this.#entities, kind).evolve(current?.state, event, at_ms);
       const version = nextVersion(before === undefined ? current : before.get(text), at_ms);
       const record = { kind, id, version, born: current?.born ?? position, state };
       if (known === undefined) this.#folded.set(text, { project, stored, record });

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isoTime } from '../../kernel/clock.ts';
 import type { LogRow, Statements } from '../sqlite/statements.ts';
 import type { Layout } from './layout.ts';
-import { tellOf } from './own-row.ts';
+import { tellOf } from './tell-of.ts';
 
 const ROWS_AT_ONCE = 1000;
 

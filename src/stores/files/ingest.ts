@@ -5,7 +5,7 @@ import type { Chapters } from './chapters.ts';
 import { entriesOf, type ReadEntry, type Stretch } from './entries.ts';
 import type { EventsFile } from './events-file.ts';
 import { Fold } from './fold.ts';
-import { tellOf } from './own-row.ts';
+import { tellOf } from './tell-of.ts';
 
 /** More than that is read in as chapters. */
 const ROWS_BYTES_MAX = 256 * 1024;

@@ -1,4 +1,3 @@
-import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Range } from '../../ledger/decision.ts';
 import { type Entities, type EntityKey, type EntityRecord, keyText } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
@@ -160,14 +159,7 @@ export class Records {
   #apply({ project, events, at_ms, anew, position }: LogEntry): void {
     if (events.length > 0) {
       const loaded = new LoadedSet();
-      for (const event of events) {
-        if (!this.#entities.has(event.kind))
-          throw new StoreFailure(
-            'upgrade_required',
-            `The log tells of a ${event.kind}, which this Coxswain does not know.`,
-          );
-        if (!loaded.has(event)) loaded.put(event, this.get(project, event));
-      }
+      for (const event of events) if (!loaded.has(event)) loaded.put(event, this.get(project, event));
       const { writes } = propose(this.#entities, loaded, events, at_ms, undefined, anew);
       for (const write of writes) this.write(project, write, position);
     }

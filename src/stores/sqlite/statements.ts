@@ -192,11 +192,12 @@ export class Statements {
     const { kind, id, version, born } = record;
     this.#put.ready.run(project, kind, id, version, born, keys.sort ?? null, keys.group ?? null, text);
     const links = keys.links ?? [];
-    const kept = stored?.born === born ? stored.links : [];
-    for (const link of stored?.links ?? [])
-      if (kept !== stored?.links || !links.includes(link))
-        this.#unlink.ready.run(project, kind, link, stored?.born ?? born, id);
-    for (const link of links) if (!kept.includes(link)) this.#link.ready.run(project, kind, link, born, id);
+    const before = stored ?? { born, links: [] };
+    const stays = (link: string) =>
+      before.born === born && before.links.includes(link) && links.includes(link);
+    for (const link of before.links)
+      if (!stays(link)) this.#unlink.ready.run(project, kind, link, before.born, id);
+    for (const link of links) if (!stays(link)) this.#link.ready.run(project, kind, link, born, id);
   }
 
   /** The last row of the log, and the last that the records show. */

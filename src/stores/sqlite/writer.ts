@@ -4,9 +4,9 @@ import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store.ts';
-import { droppedRow } from './dropped-row.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { FileGuard } from './guard.ts';
+import { ownRow } from './own-row.ts';
 import { Records } from './records.ts';
 import { Statements } from './statements.ts';
 import { Wal } from './wal.ts';
@@ -258,7 +258,8 @@ export class Writer {
     const rows = this.#notes;
     this.#notes = [];
     if (this.#unreported > 0 && rows[0] !== undefined) {
-      this.statements.append(this.records.nextPosition(), droppedRow(rows[0], this.#unreported), null);
+      const dropped = ownRow(rows[0], 'audit_rows_dropped', { result: { dropped: this.#unreported } });
+      this.statements.append(this.records.nextPosition(), dropped, null);
       this.#unreported = 0;
     }
     for (const row of rows) this.statements.append(this.records.nextPosition(), row, null);
