@@ -5,6 +5,7 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store.ts';
 import { isBusy, storeFailure } from './errors.ts';
+import { Gathering } from './gathering.ts';
 import { FileGuard } from './guard.ts';
 import { ownRow } from './own-row.ts';
 import { Records } from './records.ts';
@@ -27,8 +28,6 @@ interface Executed {
 }
 
 const BATCH_MAX = 128;
-const GATHERED_SHARE = 0.75;
-const GATHER_MS_MAX = 0.4;
 /** Nobody at all has committed for so long: the one who holds the file is stopped or stuck. */
 const STUCK_MS = 2000;
 /** Others commit, but not we: the wait is not fair enough to help, so say it rather than hang. */
@@ -37,13 +36,15 @@ const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
 /** So many rows of the log may be ahead of the table of records; whoever opens the file reads them, at some 10 µs each. */
-const AHEAD_MAX = 1000;
+const AHEAD_MAX = 2000;
 /** What is no burden for a hook to fold: the next one then reads nothing. */
 const AHEAD_FEW = 64;
 /** After so long without a commit there is time for it. */
 const QUIET_MS = 100;
 /** The next to open the file reads through what is left; a megabyte takes it about a millisecond. */
 const LEFT_BYTES_MAX = 1024 * 1024;
+/** Who has committed so often will go on: room in the -wal, which takes milliseconds, is worth it then. */
+const RESERVES_AFTER = 8;
 /** What takes a hook milliseconds, one of so many does for all: closing, and folding what somebody else left. */
 const ONE_OF_THEM = 16;
 
@@ -63,6 +64,7 @@ export class Writer {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #brief: boolean;
+  readonly #gathering: Gathering;
   #queue: Job[] = [];
   #notes: Unplaced[] = [];
   #notesTimer: NodeJS.Timeout | undefined;
@@ -71,7 +73,7 @@ export class Writer {
   /** Undefined: it has only read so far. */
   #committed_ms: number | undefined;
   #unreported = 0;
-  #lastBatch = 0;
+  #batches = 0;
   #closed = false;
   dropped = 0;
   /** Called inside every transaction, just before its commit. */
@@ -86,6 +88,7 @@ export class Writer {
     this.#clock = clock;
     this.#random = random;
     this.#brief = brief;
+    this.#gathering = new Gathering(clock);
     this.#wal = new Wal(path, { brief, lasting });
     // Gone before anybody could have moved the file away from under it.
     this.#guard = brief ? undefined : new FileGuard(path, database, this.#wal, clock);
@@ -161,27 +164,13 @@ export class Writer {
 
   async #pump(flushNotes: boolean): Promise<void> {
     for (;;) {
-      await this.#gather();
+      await this.#gathering.wait(this.#queue);
       if (this.#queue.length > 0) await this.#writeBatch();
       else if (flushNotes && this.#notes.length > 0) await this.#writeNotes();
       else break;
     }
     this.#pumping = undefined;
     this.#scheduleNotes();
-  }
-
-  /**
-   * After I/O of this turn: requests that arrived together are decided together. Those who were answered together will
-   * ask again together, a few turns later; whoever calls within this process is not to be served twice meanwhile.
-   */
-  async #gather(): Promise<void> {
-    // Alone the last time and alone now: a turn of the event loop would only make it wait. With nobody there a turn is
-    // taken: whoever was served alone may be the first of many, and they would never be grouped.
-    if (this.#lastBatch <= 1 && this.#queue.length === 1) return;
-    const expected = this.#lastBatch * GATHERED_SHARE;
-    const started_ms = this.#clock.elapsed_ms();
-    do await new Promise(setImmediate);
-    while (this.#queue.length < expected && this.#clock.elapsed_ms() - started_ms < GATHER_MS_MAX);
   }
 
   async #writeBatch(): Promise<void> {
@@ -212,7 +201,9 @@ export class Writer {
       await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
         // Taken only now: whoever came while we waited for the file rides along.
         batch = take(false);
-        this.#lastBatch = batch.length;
+        this.#gathering.took(batch.length);
+        this.#batches += 1;
+        if (this.#batches === RESERVES_AFTER && !this.#brief) this.#wal.reserve();
         this.#appendNotes();
         for (const job of batch) done.push(job.execute());
       });

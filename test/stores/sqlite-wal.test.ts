@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { Store } from '../../src/ledger/store.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { Gathering } from '../../src/stores/sqlite/gathering.ts';
+import { cellContext, request, setUnless } from '../conformance/cells.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cox-wal-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function commitOnce(store: Store, id: string): Promise<void> {
+  const outcome = await store.run(request('anna'), setUnless(id, 'never', 'anna'));
+  assert.equal(outcome.status, 'committed');
+}
+
+async function rowsOf(path: string): Promise<number> {
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  const { entries } = await store.read('cells', 0, 10_000);
+  await store.close();
+  return entries.length;
+}
+
+const walBytes = (path: string) => statSync(`${path}-wal`).size;
+
+test('[STORE-1] who commits again and again has room in the -wal; who commits once takes none', async () => {
+  const path = join(folder, 'reserved.db');
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  await commitOnce(store, 'first');
+  assert.ok(walBytes(path) < 1_000_000, `${walBytes(path)}`);
+  for (let index = 0; index < 10; index += 1) await commitOnce(store, `${index}`);
+  const reserved = walBytes(path);
+  assert.ok(reserved >= 8_300_000, `${reserved}`);
+  for (let index = 10; index < 60; index += 1) await commitOnce(store, `${index}`);
+  assert.equal(walBytes(path), reserved, 'it does not grow any more');
+  await store.close();
+  assert.equal(await rowsOf(path), 61);
+});
+
+test('[STORE-1] what stands in a reserved -wal is found after a crash, and nothing else', async () => {
+  const path = join(folder, 'crashed.db');
+  const copy = join(folder, 'copy.db');
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  for (let index = 0; index < 30; index += 1) await commitOnce(store, `${index}`);
+  // As a killed process leaves them: with nothing written back.
+  for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${copy}${end}`);
+  assert.ok(walBytes(copy) >= 8_300_000);
+  assert.equal(await rowsOf(copy), 30);
+  const again = await openStore(`sqlite:${copy}`, cellContext);
+  await commitOnce(again, 'later');
+  await again.close();
+  assert.equal(await rowsOf(copy), 31);
+  await store.close();
+});
+
+/** Counts the turns of the event loop that pass. */
+async function turnsOf(work: () => Promise<void>): Promise<number> {
+  let turns = 0;
+  let over = false;
+  const count = () => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  over = true;
+  return turns;
+}
+
+test('[STORE-1] a lone caller waits for nobody, but from time to time it is looked whether there are others', async () => {
+  const gathering = new Gathering(cellContext.clock);
+  const waits: number[] = [];
+  for (let call = 0; call < 20; call += 1) {
+    waits.push(await turnsOf(() => gathering.wait(['one'])));
+    gathering.took(1);
+  }
+  const looks = waits.filter((turns) => turns > 0).length;
+  assert.ok(looks >= 2 && looks <= 3, `${waits}`);
+});
+
+test('[STORE-1] those who were served together are waited for, a moment', async () => {
+  const gathering = new Gathering(cellContext.clock);
+  gathering.took(8);
+  const queue = ['one'];
+  setImmediate(() => queue.push(...'abcdefg'));
+  await gathering.wait(queue);
+  assert.equal(queue.length, 8);
+  gathering.took(8);
+  // Nobody comes: one is served all the same.
+  await gathering.wait(['one']);
+});
