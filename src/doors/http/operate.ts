@@ -4,6 +4,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
+import { secondsWaited } from '../waited.ts';
 import type { Principal } from './authenticate.ts';
 import { readBody } from './body.ts';
 import type { Connections } from './connections.ts';
@@ -125,10 +126,10 @@ function splitIdentity(
 /** Only a call that waits needs to know that nobody is left to answer. */
 function untilGone(
   { response, surroundings }: Exchange,
-  { waits }: AnyOperation,
+  operation: AnyOperation,
   input: JsonObject,
 ): AbortSignal | undefined {
-  if (waits === undefined || !(Number(input[waits]) > 0)) return undefined;
+  if (secondsWaited(operation, input) === 0) return undefined;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, surroundings.stopping]);

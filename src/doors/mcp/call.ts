@@ -7,6 +7,7 @@ import { refuse } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { verdictOf } from '../answer.ts';
 import { refuseDepth } from '../depth.ts';
+import { secondsWaited } from '../waited.ts';
 
 /** A client that hears nothing for a minute takes a call for dead; one that hears of its progress goes on waiting. */
 const PROGRESS_EVERY_MS = 10_000;
@@ -27,10 +28,10 @@ export async function callTool(
 ) {
   const tooDeep = refuseDepth(input);
   if (tooDeep !== undefined) return toResult(tooDeep);
-  const waited = operation.waits === undefined ? undefined : Number(input[operation.waits] ?? 0);
-  const progress = reportWaiting(context, waited);
+  const waited = secondsWaited(operation, input);
+  const progress = waited > 0 ? reportWaiting(context, waited) : undefined;
   try {
-    const signal = operation.waits === undefined ? context.mcpReq.signal : goneSignal(context);
+    const signal = waited > 0 ? goneSignal(context) : context.mcpReq.signal;
     return toResult(await perform({ signal, onWaiting: progress?.tell }));
   } finally {
     progress?.end();
@@ -45,19 +46,20 @@ function goneSignal({ mcpReq, http }: ServerContext): AbortSignal {
 
 /** A call that waits gives up too when the whole door closes. */
 export function untilEither(
-  { waits }: AnyOperation,
+  operation: AnyOperation,
+  input: unknown,
   options: CallOptions,
   { signal: closing }: AbortController,
 ): CallOptions {
-  if (waits === undefined) return options;
+  if (secondsWaited(operation, input) === 0) return options;
   const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
   return { ...options, signal };
 }
 
 /** For a client that asked to be told: for whom it waits, when that changes and from time to time. */
-function reportWaiting({ mcpReq }: ServerContext, total: number | undefined) {
+function reportWaiting({ mcpReq }: ServerContext, total: number) {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined || total === undefined) return undefined;
+  if (progressToken === undefined) return undefined;
   const started_ms = systemClock.elapsed_ms();
   let message = '';
   let progress = 0;

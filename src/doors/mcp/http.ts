@@ -195,7 +195,7 @@ class Endpoint implements McpEndpoint {
   ): Promise<JsonObject> {
     if (!(found instanceof Connection)) return found;
     try {
-      return await found.perform(operation, input, untilEither(operation, options, this.#stopping));
+      return await found.perform(operation, input, untilEither(operation, input, options, this.#stopping));
     } catch (error) {
       return refusalOf(error);
     }

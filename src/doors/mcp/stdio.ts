@@ -218,7 +218,11 @@ class McpClient {
   ): Promise<JsonObject> => {
     try {
       const connection = await this.#connectionFor(operation, clientName);
-      const answer = connection.perform(operation, input, untilEither(operation, options, this.#leaving));
+      const answer = connection.perform(
+        operation,
+        input,
+        untilEither(operation, input, options, this.#leaving),
+      );
       this.#underWay.add(answer);
       return await answer.finally(() => this.#underWay.delete(answer));
     } catch (error) {
