@@ -11,6 +11,7 @@ import {
   keyText,
   nextVersion,
 } from './entity.ts';
+import { EntityMap } from './entity-map.ts';
 
 export interface RecordWrite extends EntityKey {
   readonly version: number;
@@ -35,58 +36,74 @@ export interface Proposal {
   readonly not_after_ms: number | undefined;
 }
 
+/** `isRead`: by its key, and so expected unchanged. */
+interface Found {
+  record: EntityRecord | undefined;
+  isRead: boolean;
+}
+
 /** What has been loaded so far in the rounds of one decision. */
 export class LoadedSet implements Loaded {
-  readonly #records = new Map<string, EntityRecord | undefined>();
-  readonly #lists = new Map<string, readonly EntityRecord[]>();
-  readonly #byKey = new Map<string, EntityKey>();
+  readonly #found = new EntityMap<Found>();
+  readonly #lists: { readonly range: Range; readonly records: readonly EntityRecord[] }[] = [];
 
   put(key: EntityKey, record: EntityRecord | undefined): void {
-    const text = keyText(key);
-    this.#records.set(text, record);
-    this.#byKey.set(text, key);
+    const entry = this.#found.entry(key);
+    if (entry === undefined) this.#found.add(key, { record, isRead: true });
+    else entry.value = { record, isRead: true };
   }
 
   putList(range: Range, records: readonly EntityRecord[]): void {
-    this.#lists.set(rangeText(range), records);
+    const at = this.#lists.findIndex((each) => isSameRange(each.range, range));
+    if (at === -1) this.#lists.push({ range, records });
+    else this.#lists[at] = { range, records };
     // A record seen in a range can be written with its version expected, without loading it again by key.
-    for (const record of records) {
-      const text = keyText(record);
-      if (!this.#records.has(text)) this.#records.set(text, record);
-    }
+    for (const record of records)
+      if (this.#found.entry(record) === undefined) this.#found.add(record, { record, isRead: false });
   }
 
   has(key: EntityKey): boolean {
-    return this.#records.has(keyText(key));
+    return this.#found.entry(key) !== undefined;
   }
 
   hasKey(key: EntityKey): boolean {
-    return this.#byKey.has(keyText(key));
+    return this.#found.entry(key)?.value.isRead === true;
   }
 
   get<S>(key: EntityKey): EntityRecord<S> | undefined {
-    const text = keyText(key);
-    if (!this.#records.has(text)) throw new Error(`decider used ${text} without asking for it`);
-    return this.#records.get(text) as EntityRecord<S> | undefined;
+    const entry = this.#found.entry(key);
+    if (entry === undefined) throw new Error(`decider used ${keyText(key)} without asking for it`);
+    return entry.value.record as EntityRecord<S> | undefined;
   }
 
   hasList(range: Range): boolean {
-    return this.#lists.has(rangeText(range));
+    return this.#listOf(range) !== undefined;
   }
 
   list<S>(range: Range): readonly EntityRecord<S>[] {
-    const list = this.#lists.get(rangeText(range));
+    const list = this.#listOf(range);
     if (list === undefined) throw new Error(`decider used ${rangeText(range)} without asking for it`);
     return list as readonly EntityRecord<S>[];
   }
 
+  #listOf(range: Range): readonly EntityRecord[] | undefined {
+    return this.#lists.find((each) => isSameRange(each.range, range))?.records;
+  }
+
   get keysRead(): Iterable<EntityKey> {
-    return this.#byKey.values();
+    return this.#found.entries().flatMap(({ key, value }) => (value.isRead ? [key] : []));
   }
 }
 
+function isSameRange(a: Range, b: Range): boolean {
+  return (
+    a === b ||
+    (a.by === b.by && a.kind === b.kind && a.from === b.from && a.before === b.before && a.limit === b.limit)
+  );
+}
+
 function rangeText(range: Range): string {
-  return `${range.by}\0${range.kind}\0${range.from}\0${range.before}\0${range.limit}`;
+  return `${range.by} ${range.kind} from ${range.from} before ${range.before}, ${range.limit} at most`;
 }
 
 export type Settled<A extends JsonObject> = Exclude<Verdict<A>, { verdict: 'need' }>;
@@ -123,35 +140,37 @@ export function propose(
   /** To be begun anew, whatever is there: a copied row says so. */
   anew: readonly string[] = [],
 ): Proposal {
-  const written = new Map<string, { record: EntityRecord | undefined; key: EntityKey; state: JsonObject }>();
+  const written = new EntityMap<{ readonly record: EntityRecord | undefined; state: JsonObject }>();
+  const isAnew = (key: EntityKey) => anew.length > 0 && anew.includes(keyText(key));
   for (const event of events) {
-    const text = keyText(event);
-    const before = written.get(text);
+    const type = entityType(entities, event.kind);
+    const before = written.entry(event);
+    if (before !== undefined) {
+      before.value.state = type.evolve(before.value.state, event, at_ms);
+      continue;
+    }
     // What was never loaded is created: the store makes sure that it does not exist.
-    const record =
-      before === undefined ? (loaded.has(event) ? loaded.get<JsonObject>(event) : undefined) : before.record;
-    const known = anew.includes(text) ? undefined : record?.state;
-    const state = entityType(entities, event.kind).evolve(before?.state ?? known, event, at_ms);
-    written.set(text, { record, key: { kind: event.kind, id: event.id }, state });
+    const record = loaded.has(event) ? loaded.get<JsonObject>(event) : undefined;
+    const state = type.evolve(isAnew(event) ? undefined : record?.state, event, at_ms);
+    written.add({ kind: event.kind, id: event.id }, { record, state });
   }
-  const writes = [...written.values()].map(({ record, key, state }) => {
+  const writes = written.entries().map(({ key, value: { record, state } }): RecordWrite => {
     const type = entityType(entities, key.kind);
-    const keys = type.index(state, key.id);
-    const keys_before = record === undefined ? {} : type.index(record.state, key.id);
     return {
-      ...key,
+      kind: key.kind,
+      id: key.id,
       version: nextVersion(record, at_ms),
       expected: record?.version ?? 0,
-      born: anew.includes(keyText(key)) ? undefined : record?.born,
+      born: isAnew(key) ? undefined : record?.born,
       state,
       state_before: record?.state,
-      keys,
-      keys_before,
+      keys: type.index(state, key.id),
+      keys_before: record === undefined ? {} : type.index(record.state, key.id),
     };
   });
   const expects: Expectation[] = [];
   for (const key of loaded.keysRead) {
-    if (!written.has(keyText(key)))
+    if (written.entry(key) === undefined)
       expects.push({ kind: key.kind, id: key.id, version: loaded.get(key)?.version ?? 0 });
   }
   return { writes, expects, not_after_ms };

@@ -1,0 +1,39 @@
+import { type EntityKey, keyText } from './entity.ts';
+
+export interface Entry<V> {
+  readonly key: EntityKey;
+  value: V;
+}
+
+/** So many are looked through one by one. */
+const FEW = 12;
+
+/**
+ * Things by kind and id, in the order in which they came. Nearly every decision has a handful of them: comparing their names takes
+ * less than making one text of each and hashing it did, which was a tenth of what a lock costs.
+ */
+export class EntityMap<V> {
+  readonly #entries: Entry<V>[] = [];
+  #byText: Map<string, Entry<V>> | undefined;
+
+  entry({ kind, id }: EntityKey): Entry<V> | undefined {
+    if (this.#byText !== undefined) return this.#byText.get(keyText({ kind, id }));
+    for (const entry of this.#entries) if (entry.key.id === id && entry.key.kind === kind) return entry;
+    return undefined;
+  }
+
+  /** Only for what is not in it yet. */
+  add(key: EntityKey, value: V): Entry<V> {
+    const entry = { key, value };
+    this.#entries.push(entry);
+    if (this.#entries.length > FEW) {
+      this.#byText ??= new Map(this.#entries.map((each) => [keyText(each.key), each]));
+      this.#byText.set(keyText(key), entry);
+    }
+    return entry;
+  }
+
+  entries(): readonly Entry<V>[] {
+    return this.#entries;
+  }
+}
