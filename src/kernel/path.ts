@@ -8,8 +8,9 @@ import {
   ROOT_PLACE,
   unambiguous,
 } from './area.ts';
+import type { FileSystem } from './file-system.ts';
 import { hasWildcard } from './glob.ts';
-import type { FileSystem, Tree, Workspace } from './workspace.ts';
+import type { Tree, Workspace } from './workspace.ts';
 import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
 
 /** A key is part of store keys and of indexes; PostgreSQL and DynamoDB hold 900 bytes without trouble. */

@@ -1,25 +1,5 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-
-export interface FileStat {
-  readonly mtimeMs: number;
-  readonly ino: number;
-  readonly dev: number;
-  isFile(): boolean;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}
-
-/** All that paths and workspaces ask of a disk. Read only; paths use `/` on every platform. */
-export interface FileSystem {
-  readonly windows: boolean;
-  /** undefined when nothing is there, or nothing can be there (a file as parent, a name too long). */
-  lstat(path: string): FileStat | undefined;
-  readlink(path: string): string;
-  /** Asked only on Windows, where it turns an 8.3 short name into the real one. */
-  realpath(path: string): string;
-  readFile(path: string): string;
-  readdir(path: string): string[];
-}
+import { errorCode, type FileSystem, nodeFileSystem } from './file-system.ts';
+import { knowingFolders } from './known-folders.ts';
 
 /** A folder whose files have keys (`work`), or git's own folder, whose files have none (`git`). */
 export interface Tree {
@@ -52,28 +32,6 @@ const SYMLINK_HOPS_MAX = 40;
 // Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime; a list read so soon after
 // a change is not trusted until the mtime is older than that.
 const MTIME_SETTLED_MS = 2_000;
-
-const NOTHING_THERE = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-export const nodeFileSystem: FileSystem = {
-  windows: process.platform === 'win32',
-  lstat(path) {
-    try {
-      return lstatSync(path, { throwIfNoEntry: false });
-    } catch (error) {
-      if (NOTHING_THERE.has(errorCode(error))) return undefined;
-      throw error;
-    }
-  },
-  readlink: (path) => readlinkSync(path),
-  realpath: (path) => realpathSync.native(path),
-  readFile: (path) => readFileSync(path, 'utf8'),
-  readdir: (path) => readdirSync(path),
-};
 
 export function toSlashes(path: string): string {
   return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -373,7 +331,7 @@ export function findWorkspace(
   if (place === undefined) {
     const caseInsensitive = probeCaseInsensitive(fs, start);
     const source = { fs, common: undefined, fixed: [start], caseInsensitive, nowMs };
-    return { root: start, caseInsensitive, fs, trees: treeLister(source) };
+    return { root: start, caseInsensitive, fs: knowingFolders(fs, nowMs), trees: treeLister(source) };
   }
   const { gitDir } = place;
   const pointer = readText(fs, joinPath(gitDir, 'commondir'))?.trim();
@@ -387,5 +345,5 @@ export function findWorkspace(
   // In a bare repository the root is git's own folder: it stays a `git` tree, so nothing in it can be locked.
   const fixed = [root, main].filter((path) => path !== undefined).filter((path) => path !== common);
   const trees = treeLister({ fs, common, fixed, caseInsensitive, nowMs });
-  return { root, main, gitCommonDir: common, caseInsensitive, fs, trees };
+  return { root, main, gitCommonDir: common, caseInsensitive, fs: knowingFolders(fs, nowMs), trees };
 }

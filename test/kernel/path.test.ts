@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isLogicalKey } from '../../src/kernel/area.ts';
+import { type FileSystem, nodeFileSystem } from '../../src/kernel/file-system.ts';
 import {
   contains,
   normalisePath,
@@ -12,12 +13,7 @@ import {
   PATH_KEY_BYTES_MAX,
   type PathOptions,
 } from '../../src/kernel/path.ts';
-import {
-  type FileSystem,
-  findWorkspace,
-  nodeFileSystem,
-  type Workspace,
-} from '../../src/kernel/workspace.ts';
+import { findWorkspace, type Workspace } from '../../src/kernel/workspace.ts';
 
 let base: string;
 let root: string;

@@ -13,11 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { type FileSystem, nodeFileSystem } from '../../src/kernel/file-system.ts';
+import { normalisePath } from '../../src/kernel/path.ts';
 import {
-  type FileSystem,
   findWorkspace,
   foldCase,
-  nodeFileSystem,
   probeCaseInsensitive,
   readCoreConfig,
   type Workspace,
@@ -164,6 +164,40 @@ test('[LOCK-9] a settled list is not read again until git changes it, a fresh on
   // It looks only so often; git may be quicker than that.
   now_ms += 60_000;
   assert.deepEqual(workTrees(settled), [root, join(base, 'x')].sort());
+});
+
+test('[LOCK-9] a folder is not looked at again for a moment; a link that is made counts at once', () => {
+  const root = repository();
+  mkdirSync(join(root, 'real'));
+  mkdirSync(join(root, 'old'));
+  let now_ms = 1_000_000;
+  let looks = 0;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    lstat: (path) => {
+      looks += 1;
+      return nodeFileSystem.lstat(path);
+    },
+  };
+  const workspace = findWorkspace(root, fs, () => now_ms);
+  const keyOf = (path: string) => normalisePath(path, workspace);
+  assert.deepEqual(keyOf('old/a.ts'), { ok: true, key: 'old/a.ts' });
+  assert.deepEqual(keyOf('new/a.ts'), { ok: true, key: 'new/a.ts' });
+  looks = 0;
+  assert.deepEqual(keyOf('old/b.ts'), { ok: true, key: 'old/b.ts' });
+  assert.equal(looks, 1, 'only the file itself');
+  symlinkSync('real', join(root, 'new'));
+  assert.deepEqual(keyOf('new/a.ts'), { ok: true, key: 'real/a.ts' });
+  rmSync(join(root, 'old'), { recursive: true });
+  symlinkSync('real', join(root, 'old'));
+  now_ms += 3;
+  assert.deepEqual(keyOf('old/a.ts'), { ok: true, key: 'real/a.ts' });
+  // A clock that is set back makes nothing younger.
+  rmSync(join(root, 'real'), { recursive: true });
+  mkdirSync(join(root, 'other'));
+  symlinkSync('other', join(root, 'real'));
+  now_ms -= 1_000;
+  assert.deepEqual(keyOf('old/a.ts'), { ok: true, key: 'other/a.ts' });
 });
 
 test('[LOCK-9] a worktree whose folder was deleted by hand does no harm', () => {

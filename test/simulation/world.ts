@@ -1,10 +1,11 @@
 import { Connection } from '../../src/coordinator.ts';
 import { entities } from '../../src/domain/entities.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { FileStat, FileSystem } from '../../src/kernel/file-system.ts';
 import { createIds } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { type FileStat, type FileSystem, findWorkspace } from '../../src/kernel/workspace.ts';
+import { findWorkspace } from '../../src/kernel/workspace.ts';
 import type { LogEntry, Request } from '../../src/ledger/log.ts';
 import { MemoryStore, type Point } from '../../src/ledger/memory.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
