@@ -33,6 +33,8 @@ export interface Lender {
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }
 
+const NO_TEAM = Promise.resolve(undefined);
+
 /** One call on its way. Made for every one of them, so it holds little and makes the rest when it is asked for. */
 export class CallStep implements Step {
   /** Whether the call has a row of its own in the log by now. */
@@ -107,8 +109,8 @@ export class CallStep implements Step {
     return this.#lender.context;
   }
 
-  async team() {
-    return await this.#context.teams?.team();
+  team() {
+    return this.#context.teams?.team() ?? NO_TEAM;
   }
 
   async network(): Promise<NetworkSettings | Refusal> {

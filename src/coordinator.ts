@@ -4,7 +4,7 @@ import { countCall } from './domain/commands.ts';
 import type { Demand } from './domain/trust/demand.ts';
 import type { Permission } from './domain/trust/permission.ts';
 import type { Standing } from './domain/trust/profile.ts';
-import { Governor } from './governor.ts';
+import { countsCalls, Governor } from './governor.ts';
 import { Grants } from './grants.ts';
 import { digest } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
@@ -80,7 +80,7 @@ export class Connection {
     const started_ms = this.#context.clock.elapsed_ms();
     // 1. Validate against the declaration; nothing of a bad request reaches a decider.
     const schema = schemas.get(operation) ?? (await loadSchema(operation));
-    return await this.#carryOut(operation, schema.parse(input), started_ms, options);
+    return this.#carryOut(operation, schema.parse(input), started_ms, options);
   }
 
   /**
@@ -103,7 +103,8 @@ export class Connection {
     const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
 
     // Whoever comes says so before it asks: from then on nothing is freed because it had been silent.
-    const away = parsed.ok ? await this.#touch(operation) : undefined;
+    const touching = parsed.ok ? this.#touch(operation) : undefined;
+    const away = touching && (await touching);
 
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
     const demand = this.#governor?.demand(operation);
@@ -114,7 +115,8 @@ export class Connection {
 
     if (operation.signs !== undefined)
       this.#touched_ms = operation.signs === 'here' ? clock.now_ms() : undefined;
-    else if (operation.mutates && !isRefusal(answer)) answer = (await this.#awoken()) ?? answer;
+    else if (operation.mutates && this.#isLate && !isRefusal(answer))
+      answer = (await this.#awoken()) ?? answer;
 
     // 7. A commit carries its own audit row; a read or a refusal is noted here.
     if (!step.committed) {
@@ -164,17 +166,28 @@ export class Connection {
   }
 
   /** What keeps the call from being made: it would only wait for the store once more. A read may well succeed. */
-  async #touch(operation: AnyOperation): Promise<Refusal | undefined> {
+  #touch(operation: AnyOperation): Promise<Refusal | undefined> | undefined {
     const { presence } = this.#context;
     const { shows = 'always' } = this.#showing;
-    if (presence === undefined || shows === 'never' || operation.machine) return;
-    if (shows === 'writes' && !operation.mutates) return;
-    if (operation.signs !== undefined) return;
+    if (presence === undefined || shows === 'never' || operation.machine) return undefined;
+    if (shows === 'writes' && !operation.mutates) return undefined;
+    if (operation.signs !== undefined) return undefined;
     this.#calls += 1;
-    if (presence.isDue(this.#touched_ms)) this.#signing = this.#sign(true);
+    if (presence.isDue(this.#touched_ms)) {
+      const signing = this.#sign(true).finally(() => {
+        if (this.#signing === signing) this.#signing = undefined;
+      });
+      this.#signing = signing;
+    }
     // A second call at the same time waits for the sign of the first.
-    const signed = await this.#signing;
-    return operation.mutates && signed instanceof StoreFailure ? signed.refusal : undefined;
+    return this.#signing?.then((signed) =>
+      operation.mutates && signed instanceof StoreFailure ? signed.refusal : undefined,
+    );
+  }
+
+  get #isLate(): boolean {
+    const { presence } = this.#context;
+    return presence !== undefined && this.#touched_ms !== undefined && presence.isLate(this.#touched_ms);
   }
 
   /**
@@ -182,9 +195,6 @@ export class Connection {
    * moment. It is not told that it has it.
    */
   async #awoken(): Promise<Refusal | undefined> {
-    const { presence } = this.#context;
-    if (presence === undefined || this.#touched_ms === undefined || !presence.isLate(this.#touched_ms))
-      return;
     if ((await this.#sign(true)) !== 'resumed') return;
     return refuse('session_ended', 'Your session was ended for its silence while this call was under way.');
   }
@@ -218,8 +228,10 @@ export class Connection {
     if (operation.personal === true && this.authority !== 'person')
       return refuse('person_required', `${operation.name} is for a person to decide.`);
     try {
-      const refusal = demand === undefined ? undefined : await this.#check(operation, demand);
-      if (refusal !== undefined) return refusal;
+      if (demand !== undefined && this.#governor?.passes(operation, demand) !== true) {
+        const refusal = await this.#check(operation, demand);
+        if (refusal !== undefined) return refusal;
+      }
       const answer = await operation.handle(input, step);
       if (operation.trust !== undefined) this.#context.rules?.forget();
       return answer;
@@ -235,8 +247,7 @@ export class Connection {
     try {
       const found = await this.#governor?.check(operation, demand);
       if (found === undefined || 'success' in found) return found as Refusal | undefined;
-      if (found.profile.resource_limits.max_api_calls_per_hour === undefined) return undefined;
-      if (operation.winds_down === true) return undefined;
+      if (!countsCalls(operation, found)) return undefined;
       const counted = answerOf(await this.chore('count_call', countCall(this.actor, demand.default_trust)));
       return isRefusal(counted) ? counted : undefined;
     } catch (error) {

@@ -15,6 +15,15 @@ import type { Rules, RulesAge } from './rules.ts';
 /** A person's own command on this machine, which says nothing about an agent. It may look at everything. */
 const LOCAL_COMMAND = 'cli';
 
+function ageFor({ proven }: AnyOperation): RulesAge {
+  return proven === true ? 'known' : 'recent';
+}
+
+/** Whether one more call is counted in a commit of its own. */
+export function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
+  return profile.resource_limits.max_api_calls_per_hour !== undefined && winds_down !== true;
+}
+
 /** Holds one connection's calls against its agent's profile: before they are made, and inside their commits. */
 export class Governor {
   readonly #rules: Rules;
@@ -49,17 +58,27 @@ export class Governor {
     };
   }
 
+  /** The same as `check`, as far as it can be said without waiting for anything: nothing stands against it. */
+  passes(operation: AnyOperation, demand: Demand): boolean {
+    const known = this.#rules.known(this.#actor, this.#door, ageFor(operation));
+    if (known === undefined || countsCalls(operation, known)) return false;
+    return this.#onlyLooks(operation) || permit(known, demand, this.#rules.engine) === undefined;
+  }
+
   /**
    * Before anything is done. What it permits may be a second out of date, or more where the operation's own commit proves it;
    * nobody is refused by what is. Answers the standing it went by.
    */
   async check(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
-    const standing = await this.standing(operation.proven === true ? 'known' : 'recent');
-    const isLook = !operation.mutates && this.#authority === 'operator';
-    if (isLook && this.#actor.agent_type === LOCAL_COMMAND) return standing;
+    const standing = await this.standing(ageFor(operation));
+    if (this.#onlyLooks(operation)) return standing;
     if (permit(standing, demand, this.#rules.engine) === undefined) return standing;
     const now = await this.standing('now');
     return permit(now, demand, this.#rules.engine) ?? now;
+  }
+
+  #onlyLooks({ mutates }: AnyOperation): boolean {
+    return !mutates && this.#authority === 'operator' && this.#actor.agent_type === LOCAL_COMMAND;
   }
 
   /** By the rules as they are now. */

@@ -40,13 +40,17 @@ export class Rules {
 
   /** Undefined: nobody has changed what ships. */
   async rulebook(age: RulesAge = 'recent'): Promise<RulebookState | undefined> {
+    if (this.#isKnown(age)) return this.#record?.state;
     const asked_ms = this.#clock.elapsed_ms();
-    const enough_ms = age === 'now' ? 0 : age === 'recent' ? RECENT_MS : Number.MAX_VALUE;
-    if (asked_ms - this.#read_ms < enough_ms) return this.#record?.state;
     const { loaded } = await this.#store.find(this.#project, { keys: [rulebookKey] });
     this.#record = loaded.get<RulebookState>(rulebookKey);
     this.#read_ms = asked_ms;
     return this.#record?.state;
+  }
+
+  #isKnown(age: RulesAge): boolean {
+    const enough_ms = age === 'now' ? 0 : age === 'recent' ? RECENT_MS : Number.MAX_VALUE;
+    return this.#clock.elapsed_ms() - this.#read_ms < enough_ms;
   }
 
   /** A decision was made by these. They may be no newer than those that are known. */
@@ -61,6 +65,11 @@ export class Rules {
 
   async standing(actor: Actor, door: DoorName | undefined, age?: RulesAge): Promise<Standing> {
     return standingOf(await this.rulebook(age), actor, this.defaultTrust(door));
+  }
+
+  /** The same without waiting; undefined: it takes a look into the store. */
+  known(actor: Actor, door: DoorName | undefined, age: RulesAge): Standing | undefined {
+    return this.#isKnown(age) ? standingOf(this.#record?.state, actor, this.defaultTrust(door)) : undefined;
   }
 
   /**

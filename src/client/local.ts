@@ -16,19 +16,16 @@ export async function connectLocal({ options, identity }: LocalTarget): Promise<
     async call(name, input = {}, { operation_id, ...options } = {}) {
       const operation = operationsByName.get(name);
       if (operation === undefined) return unknownOperation(name);
-      return await connection.perform(operation, await named(operation, input, operation_id), options);
+      const asked = operation_id === undefined ? input : await named(operation, input, operation_id);
+      return connection.perform(operation, asked, options);
     },
     close: () => coxswain.close(),
   });
 }
 
 /** What takes no name can be repeated without one. */
-async function named(
-  operation: AnyOperation,
-  input: JsonObject,
-  operation_id: string | undefined,
-): Promise<JsonObject> {
-  if (operation_id === undefined || input.operation_id !== undefined) return input;
+async function named(operation: AnyOperation, input: JsonObject, operation_id: string): Promise<JsonObject> {
+  if (input.operation_id !== undefined) return input;
   const { properties } = (await operation.input()).json;
   return Object.hasOwn(properties as object, 'operation_id') ? { ...input, operation_id } : input;
 }
