@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { until } from '../support/until.ts';
 import type { Agent } from './doors.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -113,6 +114,9 @@ export const dangerousScenarios: Record<string, Scenario> = {
     // Alice has lost her trust by now.
     const before = { file_paths: ['old/.env'], summary: 'before' };
     await bob.call('submit_changeset', before);
+    // What was said in the very millisecond of the claim counts as said under it.
+    const said_ms = Date.now();
+    await until(async () => Date.now() > said_ms + 1);
     const task_id = await claimed(bob, 'session');
     await bob.call('submit_changeset', { file_paths: ['src/a.ts', 'deploy/credentials.json'] });
     const answer = await bob.call('complete_work', { task_id, success: true });

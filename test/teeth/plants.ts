@@ -161,8 +161,8 @@ const areas: Plant[] = [
   {
     name: 'the list of locked folders is looked at, not expected',
     file: 'src/ledger/proposal.ts',
-    from: 'if (!written.has(keyText(key)))',
-    to: "if (!written.has(keyText(key)) && key.kind !== 'lock_folders')",
+    from: 'if (written.entry(key) === undefined)',
+    to: "if (written.entry(key) === undefined && key.kind !== 'lock_folders')",
     tests: ['test/simulation/simulation.test.ts'],
   },
   {
@@ -321,6 +321,20 @@ const memory: Plant[] = [
 ];
 
 const sqlite: Plant[] = [
+  {
+    name: 'room in the -wal is made where commits stand already',
+    file: 'src/stores/sqlite/wal.ts',
+    from: 'for (let at = length;',
+    to: 'for (let at = 0;',
+    tests: [stores('sqlite-wal')],
+  },
+  {
+    name: 'a folder is taken for a folder for ever',
+    file: 'src/kernel/known-folders.ts',
+    from: 'const KNOWN_MS = 3;',
+    to: 'const KNOWN_MS = 3e9;',
+    tests: ['test/kernel/workspace.test.ts'],
+  },
   {
     name: 'SQLite: transactions begin as readers',
     file: 'src/stores/sqlite/statements.ts',
