@@ -1,38 +1,34 @@
-/** A map of at most so many entries: whatever was set longest ago goes first. */
+/**
+ * A map of at most so many entries. When half of them have been set since it last made room, all others go at once: letting them go
+ * one by one, in the order in which they came, took most of what setting one takes.
+ */
 export class BoundedMap<V> {
-  readonly #most: number;
-  readonly #entries = new Map<string, V>();
-  /**
-   * Stands behind those that have gone, while one goes after the other: a new one each time would walk over all their empty places
-   * (10 µs instead of 0.6). Not for longer: it keeps alive whatever the map has grown out of.
-   */
-  #oldest: Iterator<string, undefined> | undefined;
+  readonly #half: number;
+  #recent = new Map<string, V>();
+  #older = new Map<string, V>();
 
   constructor(most: number) {
-    this.#most = most;
+    this.#half = Math.max(1, Math.floor(most / 2));
   }
 
   has(key: string): boolean {
-    return this.#entries.has(key);
+    return this.#recent.has(key) || this.#older.has(key);
   }
 
   get(key: string): V | undefined {
-    return this.#entries.get(key);
+    const recent = this.#recent.get(key);
+    return recent !== undefined || this.#recent.has(key) ? recent : this.#older.get(key);
   }
 
   set(key: string, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#most) {
-      this.#oldest = undefined;
-      return;
-    }
-    this.#oldest ??= this.#entries.keys();
-    const { value: oldest } = this.#oldest.next();
-    if (oldest !== undefined) this.#entries.delete(oldest);
+    this.#recent.set(key, value);
+    if (this.#recent.size < this.#half) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
   }
 
   delete(key: string): void {
-    this.#entries.delete(key);
+    this.#recent.delete(key);
+    this.#older.delete(key);
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { test } from 'node:test';
-import { dropBody, readBody } from '../../src/doors/http/body.ts';
+import { bodyIn, dropBody, readBytes } from '../../src/doors/http/body.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { ALICE, type ApiDoor, SERVICE, startApi, withKey } from './api.ts';
 
@@ -153,6 +153,6 @@ test('a client that went away while its key was looked up: reading or dropping i
     request.on('error', () => {}).destroy();
     return new Promise<IncomingMessage>((resolve) => request.once('close', () => resolve(request)));
   };
-  assert.deepEqual(await readBody(await gone()), { kind: 'gone' });
+  assert.deepEqual(bodyIn(await readBytes(await gone())), { kind: 'gone' });
   assert.equal(await dropBody(await gone()), undefined);
 });

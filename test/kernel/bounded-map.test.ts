@@ -1,48 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { BoundedMap } from '../../src/kernel/bounded-map.ts';
 
-/** The same, as slowly and plainly as can be. */
-class Plain {
-  #entries: [string, number][] = [];
-  readonly most: number;
-  constructor(most: number) {
-    this.most = most;
-  }
-  set(key: string, value: number): void {
-    this.delete(key);
-    this.#entries.push([key, value]);
-    if (this.#entries.length > this.most) this.#entries.shift();
-  }
-  delete(key: string): void {
-    this.#entries = this.#entries.filter(([each]) => each !== key);
-  }
-  get(key: string): number | undefined {
-    return this.#entries.find(([each]) => each === key)?.[1];
-  }
-}
+const MOST = 20;
 
-test('whatever was set longest ago goes first, also after others went by themselves', () => {
-  const [map, plain] = [new BoundedMap<number>(20), new Plain(20)];
-  // Any numbers, always the same: what is set again, deleted and new comes in all orders.
-  let seed = 1;
-  const next = (below: number) => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed % below;
-  };
-  for (let step = 0; step < 20_000; step += 1) {
-    // Now and then nearly empty, now and then much more than fits.
-    const keys = 5 + (Math.floor(step / 500) % 8) * 5;
-    const key = `key-${next(keys)}`;
-    if (next(4) === 0) {
-      map.delete(key);
-      plain.delete(key);
-    } else {
-      map.set(key, step);
-      plain.set(key, step);
-    }
-    const asked = `key-${next(keys)}`;
-    assert.equal(map.get(asked), plain.get(asked), `step ${step}`);
-    assert.equal(map.has(asked), plain.get(asked) !== undefined);
-  }
+const steps = fc.array(
+  fc.record({
+    key: fc.nat({ max: 45 }).map((n) => `key-${n}`),
+    does: fc.constantFrom('set', 'set', 'set', 'set nothing', 'delete'),
+  }),
+  { maxLength: 400 },
+);
+
+test('what was set last is there, nothing is older than it should be, and there are never more than so many', () => {
+  fc.assert(
+    fc.property(steps, (asked) => {
+      const map = new BoundedMap<number | undefined>(MOST);
+      const values = new Map<string, number | undefined>();
+      /** Keys in the order in which they were set last. */
+      let order: string[] = [];
+      for (const [step, { key, does }] of asked.entries()) {
+        order = order.filter((each) => each !== key);
+        if (does === 'delete') {
+          map.delete(key);
+          values.delete(key);
+        } else {
+          const value = does === 'set' ? step : undefined;
+          map.set(key, value);
+          values.set(key, value);
+          order.push(key);
+        }
+        const there = order.filter((each) => map.has(each));
+        assert.ok(there.length <= MOST, `${there.length} entries`);
+        for (const each of there) assert.equal(map.get(each), values.get(each));
+        for (const each of order.slice(-MOST / 2 + 1)) assert.ok(map.has(each), `${each} has gone too soon`);
+        assert.equal(map.has('never'), false);
+      }
+      for (const key of asked.map((each) => each.key)) if (!values.has(key)) assert.ok(!map.has(key));
+    }),
+  );
 });

@@ -90,7 +90,11 @@ export class Authenticator {
     this.#guesses = new Buckets(GUESSES, coxswain.clock);
   }
 
-  async authenticate(headers: IncomingHttpHeaders, address: string | undefined): Promise<Principal | Denial> {
+  /** At once, for whoever was here a moment ago. */
+  authenticate(
+    headers: IncomingHttpHeaders,
+    address: string | undefined,
+  ): Principal | Denial | Promise<Principal | Denial> {
     const presented = presentedKey(headers);
     if (presented === undefined) return NO_KEY;
     // By its hash: how long it takes to find one in a map says nothing about a secret then.
@@ -100,6 +104,16 @@ export class Authenticator {
     const isNeighbour = known?.networks.has(network) === true;
     if (known !== undefined && isNeighbour && this.#coxswain.clock.elapsed_ms() < known.fresh_until_ms)
       return known.principal;
+    return this.#lookUp(presented, hash, network, known);
+  }
+
+  async #lookUp(
+    presented: string,
+    hash: string,
+    network: string,
+    known: Known | undefined,
+  ): Promise<Principal | Denial> {
+    const isNeighbour = known?.networks.has(network) === true;
     // Taken before the look and given back after a good one, so that a thousand at once are not a thousand looks.
     const wait_seconds = isNeighbour ? 0 : this.#guesses.take(network);
     if (wait_seconds > 0) return tooManyGuesses(wait_seconds);

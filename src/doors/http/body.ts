@@ -20,8 +20,7 @@ const GONE: Body = { kind: 'gone' };
 /** A client that is still sending when the connection closes never sees the answer, so some more is read and dropped. */
 const DISCARDED_BYTES_MAX = 10_000_000;
 
-export async function readBody(request: IncomingMessage): Promise<Body> {
-  const bytes = await readBytes(request);
+export function bodyIn(bytes: Buffer | 'too_large' | 'gone'): Body {
   if (bytes === 'gone') return GONE;
   return bytes === 'too_large' ? TOO_LARGE : parseBody(bytes);
 }

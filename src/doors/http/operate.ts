@@ -6,7 +6,7 @@ import { operations } from '../../operations/index.ts';
 import { type Field, fieldsOf } from '../fields.ts';
 import { secondsWaited } from '../waited.ts';
 import type { Principal } from './authenticate.ts';
-import { readBody } from './body.ts';
+import { bodyIn, readBytes } from './body.ts';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { readQuery } from './query.ts';
@@ -59,7 +59,7 @@ async function operate(
   if (isPost && !isJson(headers['content-type']))
     return await exchange.turnAway(415, 'unsupported_media_type', 'Send application/json.');
   const read = isPost
-    ? await bodyOf(exchange)
+    ? bodyOf(exchange, await readBytes(request))
     : readQuery(exchange.query, [...prepared.fields, ...IDENTITY_FIELDS]);
   if (read === undefined) return;
   if (!read.ok) return exchange.send(422, read.refusal);
@@ -84,8 +84,8 @@ const IDENTITY_FIELDS: readonly Field[] = IDENTITY.map((name) => ({
 type Read = { ok: true; input: JsonObject } | { ok: false; refusal: Refusal };
 
 /** Nothing when it is already answered, or nobody is left to answer. */
-async function bodyOf(exchange: Exchange): Promise<Read | undefined> {
-  const body = await readBody(exchange.request);
+function bodyOf(exchange: Exchange, bytes: Buffer | 'too_large' | 'gone'): Read | undefined {
+  const body = bodyIn(bytes);
   switch (body.kind) {
     case 'gone':
       return undefined;

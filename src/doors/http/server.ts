@@ -203,27 +203,16 @@ class ApiHandler {
     if (route === undefined) return await this.#notFound(exchange);
     exchange.route = route.path;
     if (!route.methods.includes(request.method ?? '')) return await exchange.wrongMethod(route.methods);
-    const principal = await this.#admit(exchange, route);
-    if (principal !== 'turned away') await route.handle(exchange, principal);
-  }
-
-  async #admit(exchange: Exchange, { key }: Route): Promise<Principal | undefined | 'turned away'> {
-    const { headers, request } = exchange;
-    if (key === 'none' || (key === 'optional' && !presentsKey(headers))) return undefined;
-    const principal = await this.#authenticator.authenticate(headers, request.socket.remoteAddress);
-    if (isDenial(principal)) {
-      await exchange.deny(principal);
-      return 'turned away';
-    }
+    const { key } = route;
+    if (key === 'none' || (key === 'optional' && !presentsKey(headers)))
+      return await route.handle(exchange, undefined);
+    const found = this.#authenticator.authenticate(headers, request.socket.remoteAddress);
+    const principal = found instanceof Promise ? await found : found;
+    if (isDenial(principal)) return await exchange.deny(principal);
     const wait_seconds = this.#rates?.take(principal.credential) ?? 0;
-    if (wait_seconds === 0) return principal;
-    await exchange.busy(
-      429,
-      'rate_limited',
-      'Too many requests with this key; see API_RATE_LIMIT.',
-      wait_seconds,
-    );
-    return 'turned away';
+    if (wait_seconds === 0) return await route.handle(exchange, principal);
+    const message = 'Too many requests with this key; see API_RATE_LIMIT.';
+    await exchange.busy(429, 'rate_limited', message, wait_seconds);
   }
 
   async #expose(exchange: Exchange): Promise<void> {

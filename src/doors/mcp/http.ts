@@ -13,7 +13,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
 import { refusalOf } from '../answer.ts';
-import { BODY_BYTES_MAX, dropBody, readBody } from '../http/body.ts';
+import { BODY_BYTES_MAX, bodyIn, dropBody, readBytes } from '../http/body.ts';
 import { type Perform, untilEither } from './call.ts';
 import { Callers, type Principal, typeOf } from './callers.ts';
 import { offerResources } from './resources.ts';
@@ -230,7 +230,7 @@ async function readMessage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<JsonObject | Response | 'gone'> {
-  const body = await readBody(request);
+  const body = bodyIn(await readBytes(request));
   switch (body.kind) {
     case 'gone':
       return 'gone';

@@ -13,8 +13,8 @@ const ROWS_AT_ONCE = 1000;
 interface Kind {
   readonly project: string;
   recent: RecentOfKind;
-  /** As the table has them, or that it has not: whoever releases what it locked need not read it again. */
-  readonly known: Map<string, EntityRecord | undefined>;
+  /** As the table has them, or that it has not (null): whoever releases what it locked need not read it again. */
+  readonly known: Map<string, EntityRecord | null>;
 }
 
 /**
@@ -105,7 +105,7 @@ export class Records {
     const recent = kind.recent.get(key.id);
     if (recent !== undefined) return recent.record;
     const known = kind.known.get(key.id);
-    if (known !== undefined || kind.known.has(key.id)) return known;
+    if (known !== undefined) return known ?? undefined;
     const record = this.#statements.record(project, key);
     this.#keep(kind, key.id, record);
     return record;
@@ -182,8 +182,9 @@ export class Records {
 
   #keep({ known }: Kind, id: string, record: EntityRecord | undefined): void {
     if (this.#knownCount >= KNOWN_MAX) this.#forgetKnown();
-    if (!known.has(id)) this.#knownCount += 1;
-    known.set(id, record);
+    const { size } = known;
+    known.set(id, record ?? null);
+    this.#knownCount += known.size - size;
   }
 
   #forgetKnown(): void {

@@ -105,14 +105,13 @@ class SqliteStore implements Store {
     return this.#file.writer.dropped;
   }
 
-  async run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
+  run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>> {
     const { seat } = this.#file;
-    if (seat === undefined) return await this.#direct(request, decision);
     const { command } = decision;
-    if (seat.follower !== undefined && command !== undefined)
-      return await this.#follow(seat.follower, request, decision, command);
-    const outcome = await this.#direct(request, decision);
-    seat.consider();
+    if (seat?.follower !== undefined && command !== undefined)
+      return this.#follow(seat.follower, request, decision, command);
+    const outcome = this.#direct(request, decision);
+    seat?.consider();
     return outcome;
   }
 
