@@ -170,16 +170,20 @@ const parts: Plugin = {
  * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
  * the rest took longer than the whole decision. A cache of another V8 is not taken: the source is compiled, and that kept.
  * It is all ASCII (`asciiOf`), which is read in half the time, and half as long in V8's hands.
+ * Node's loader takes some 20 µs to find a module of its own again, and each source file asks for its own: hence `need`.
  */
-const LOAD_PART = `const scripts = {};
+const LOAD_PART = `const scripts = {}, builtins = {};
+function need(name) {
+  return builtins[name] ??= process.getBuiltinModule(name) ?? require(name);
+}
 function loadPart(name) {
-  const { readFileSync } = require('node:fs'), { Script } = require('node:vm');
+  const { readFileSync } = need('node:fs'), { Script } = need('node:vm');
   const filename = __dirname + '/' + FILES[name] + '.cjs';
   let cachedData;
   try { cachedData = readFileSync(__dirname + '/' + FILES[name] + '.bin'); } catch {}
   const script = scripts[FILES[name]] = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
   const module = { exports: {} };
-  script.runInThisContext()(module.exports, require, module, filename, __dirname, loadPart);
+  script.runInThisContext()(module.exports, need, module, filename, __dirname, loadPart);
   return module.exports;
 }
 function keepCompiled() {

@@ -5,9 +5,11 @@ const TEXT_CHARS_MAX = 300;
 const ITEMS_MAX = 20;
 /** So much of a long text is searched for secrets: more than what is kept, or a half of one might be. */
 const SEARCHED_CHARS = TEXT_CHARS_MAX + 4096;
-/** What stands under such a name is a secret, however it looks. */
-const SECRET_NAME =
-  /(?:password|passwd|passphrase|secret|api_?key|access_?key|private_?key|token|credentials?|authorization)$/i;
+/** What stands under a name with such an end is a secret, however it looks. */
+const SECRET_ENDS = [
+  ...['password', 'passwd', 'passphrase', 'secret', 'token', 'credential', 'credentials', 'authorization'],
+  ...['apikey', 'api_key', 'accesskey', 'access_key', 'privatekey', 'private_key'],
+];
 
 /**
  * The audit row's copy of the parameters. Long texts are shortened: their full form is in the event, and one copy of
@@ -22,7 +24,7 @@ export function summarise(parameters: JsonObject, unlogged: readonly string[] = 
 }
 
 function shorten(name: string, value: Json, depth: number): Json {
-  if (typeof value === 'string') return SECRET_NAME.test(name) && value !== '' ? '***' : shortText(value);
+  if (typeof value === 'string') return value !== '' && isSecretName(name) ? '***' : shortText(value);
   if (value === null || typeof value !== 'object') return value;
   if (depth === 3) return Array.isArray(value) ? `[${value.length} items]` : '{…}';
   if (Array.isArray(value)) {
@@ -33,6 +35,11 @@ function shorten(name: string, value: Json, depth: number): Json {
     inner === undefined ? [] : [[shortText(key), shorten(key, inner, depth + 1)] as const],
   );
   return Object.fromEntries(entries.slice(0, ITEMS_MAX));
+}
+
+function isSecretName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return SECRET_ENDS.some((end) => lower.endsWith(end));
 }
 
 function shortText(text: string): string {

@@ -18,15 +18,15 @@ const WINDOWS_DRIVE = /^[A-Za-z]:[\\/]/;
 const HOME = /^~(?:[\\/]|$)/;
 
 export function isLogicalLike(text: string): boolean {
-  return LOGICAL_LIKE.test(text);
+  return text.includes(':') && LOGICAL_LIKE.test(text);
 }
 
 export function isWindowsDrive(text: string): boolean {
-  return WINDOWS_DRIVE.test(text);
+  return text.includes(':') && WINDOWS_DRIVE.test(text);
 }
 
 export function isHome(text: string): boolean {
-  return HOME.test(text);
+  return text.startsWith('~') && HOME.test(text);
 }
 
 /** True for `api:users` and its like; false for every key of a file. */

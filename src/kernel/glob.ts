@@ -3,7 +3,7 @@
  * ordinary characters, because frameworks put them into file names (`app/[slug]/page.tsx`).
  */
 export function hasWildcard(text: string): boolean {
-  return /[*?]/.test(text);
+  return text.includes('*') || text.includes('?');
 }
 
 /** Greedy with one way back to the last star, for names and for the characters of a name: never exponential. */

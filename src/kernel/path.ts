@@ -10,6 +10,7 @@ import {
 } from './area.ts';
 import type { FileSystem } from './file-system.ts';
 import { hasWildcard } from './glob.ts';
+import { isPlain } from './names.ts';
 import type { Tree, Workspace } from './workspace.ts';
 import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
 
@@ -43,12 +44,11 @@ export interface PathOptions {
 }
 
 const URI = /^[A-Za-z][\w+.-]*:\/\//;
-const PLAIN = /^[ -~]*$/;
 
 /** Line separators count: a key is printed on one line of every log and listing. */
 function isUnprintable(text: string): boolean {
   // Most are plain. The other question alone takes a fifth of a millisecond to be built, and a hook lives for a few.
-  return !PLAIN.test(text) && /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
+  return !isPlain(text) && /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
 }
 
 // In any case, on every disk: git itself puts no file of such a name into a repository.
@@ -109,7 +109,7 @@ export function normaliseArea(input: string, workspace: Workspace, options: Path
   }
   const place = placeOf(input, workspace, options.cwd, true);
   if ('code' in place) return place;
-  const endsInSlash = /[\\/]$/.test(input);
+  const endsInSlash = input.endsWith('/') || input.endsWith('\\');
   const key = keyInTree(input, place.path, workspace, place.trees);
   if (!key.ok && (key.code !== 'path_is_root' || (place.rest.length === 0 && !endsInSlash))) return key;
   const folder = key.ok ? folderPlace(key.key) : ROOT_PLACE;
@@ -217,7 +217,7 @@ function placeOf(
 
 /** Spellings that other tools expand and the file system does not; taken literally they lock nothing real. */
 function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefined {
-  if (URI.test(input)) {
+  if (input.includes('://') && URI.test(input)) {
     return refuse('path_invalid', `${quote(input)} is a URI, not a path.`);
   }
   if (isHome(input)) {
@@ -327,7 +327,8 @@ function finished(input: string, relative: string, workspace: Workspace): PathRe
   if (isUnprintable(key) || key.trim() === '') {
     return refuse('path_invalid', `The path ${quote(input)} leads to ${quote(key)}, which is not printable.`);
   }
-  if ((workspace.fs.windows ? GIT_NAME_WINDOWS : GIT_NAME).test(key)) return refuseGit(input);
+  const mayBeGit = key.toLowerCase().includes('git');
+  if (mayBeGit && (workspace.fs.windows ? GIT_NAME_WINDOWS : GIT_NAME).test(key)) return refuseGit(input);
   return limited(unambiguous(key));
 }
 

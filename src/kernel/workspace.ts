@@ -144,25 +144,39 @@ function exists(fs: FileSystem, path: string): boolean {
   }
 }
 
-/** The few `[core]` settings that decide where the work tree is and how names compare. Last one wins. */
+/**
+ * The few `[core]` settings that decide where the work tree is and how names compare. Last one wins. By hand: a hook reads one file of
+ * ten lines, and would compile five expressions for it.
+ */
 export function readCoreConfig(text: string): Map<string, string> {
   const settings = new Map<string, string>();
   let inCore = false;
-  for (const raw of text.split(/\r?\n/)) {
-    const header = /^\s*\[\s*([^\]]*?)\s*\]/.exec(raw);
-    if (header) inCore = header[1]?.toLowerCase() === 'core';
-    const line = header ? raw.slice(header[0].length) : raw;
-    const setting = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*?))?\s*$/.exec(line);
-    if (!inCore || !setting?.[1]) continue;
-    const value = setting[2] ?? 'true';
-    const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
-    settings.set(setting[1].toLowerCase(), quoted ?? value.replace(/\s*[#;].*$/, ''));
+  for (const raw of text.split('\n')) {
+    let line = raw.trim();
+    const end = line.startsWith('[') ? line.indexOf(']') : -1;
+    if (end !== -1) {
+      inCore = line.slice(1, end).trim().toLowerCase() === 'core';
+      line = line.slice(end + 1).trim();
+    }
+    if (!inCore || line === '' || line.startsWith('#') || line.startsWith(';')) continue;
+    const equals = line.indexOf('=');
+    const name = equals === -1 ? line : line.slice(0, equals).trimEnd();
+    if (!name.includes(' '))
+      settings.set(name.toLowerCase(), equals === -1 ? 'true' : settingIn(line, equals));
   }
   return settings;
 }
 
+function settingIn(line: string, equals: number): string {
+  const value = line.slice(equals + 1).trim();
+  const quoted = value.startsWith('"') ? /^"((?:[^"\\]|\\.)*)"/.exec(value)?.[1] : undefined;
+  if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1');
+  return value.includes('#') || value.includes(';') ? value.replace(/\s*[#;].*$/, '') : value;
+}
+
 function isTrue(value: string | undefined): boolean {
-  return value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
+  if (value === undefined || value === 'false') return false;
+  return value === 'true' || /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
 }
 
 function isGitDir(fs: FileSystem, path: string): boolean {
@@ -222,7 +236,8 @@ export function probeCaseInsensitive(fs: FileSystem, root: string): boolean {
     return left !== undefined && right !== undefined && left.ino === right.ino && left.dev === right.dev;
   };
   try {
-    const name = exists(fs, joinPath(root, '.git')) ? '.git' : fs.readdir(root).find(hasLetter);
+    if (exists(fs, joinPath(root, '.git'))) return sameFile(joinPath(root, '.git'), joinPath(root, '.GIT'));
+    const name = fs.readdir(root).find(hasLetter);
     if (name) return sameFile(joinPath(root, name), joinPath(root, flipCase(name)));
     const base = root.slice(parentOf(root).length).replace(/^\//, '');
     return hasLetter(base) && sameFile(root, joinPath(parentOf(root), flipCase(base)));

@@ -15,8 +15,8 @@ export const daily: readonly Plant[] = [
   {
     name: 'who comes back says so only after it has asked',
     file: 'src/coordinator.ts',
-    from: 'const away = parsed.ok ? await this.#touch(operation) : undefined;',
-    to: 'const away = undefined; void this.#touch(operation);',
+    from: 'const away = touching && (await touching);',
+    to: 'const away = undefined; void touching;',
     tests: ['test/coordinator/presence.test.ts', onMemory],
   },
   {

@@ -164,18 +164,27 @@ const SAME_TYPE: ReadonlyMap<string, string> = new Map([
   ['gemini_cli_mcp_client', 'gemini_cli'],
 ]);
 
+/** Nothing but small letters, digits and `_`, as nearly always. */
+function isOneWord(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const isLetter = code >= 0x61 && code <= 0x7a;
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (!isLetter && !isDigit && code !== 0x5f) return false;
+  }
+  return true;
+}
+
 /** The one spelling of a type of agents: whoever calls itself `Codex-Cloud` is no other kind than `codex_cloud`. */
 export function oneType(agent_type: string): string {
-  const folded = agent_type
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[-\s]+/g, '_');
+  const lower = agent_type.trim().toLowerCase();
+  const folded = isOneWord(lower) ? lower : lower.replaceAll(/[-\s]+/g, '_');
   return SAME_TYPE.get(folded) ?? folded;
 }
 
-const IN_THE_CLOUD = /(?:^|_)(?:cloud|web|remote)(?:_|$)/;
+const IN_THE_CLOUD: ReadonlySet<string> = new Set(['cloud', 'web', 'remote']);
 
 /** Which of the shipped profiles a type without one of its own falls back to. */
 export function fallbackFor(type: string): string {
-  return IN_THE_CLOUD.test(type) ? CLOUD_DEFAULT : DEFAULT_PROFILE;
+  return type.split('_').some((word) => IN_THE_CLOUD.has(word)) ? CLOUD_DEFAULT : DEFAULT_PROFILE;
 }

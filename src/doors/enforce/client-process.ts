@@ -27,7 +27,7 @@ export function clientProcess(
   for (let hops = 0; hops <= SHELLS_MAX; hops += 1) {
     const facts = read(pid);
     if (facts === undefined || pid <= 1) return undefined;
-    if (!SHELLS.has(facts.name.replace(/^-/, ''))) return { ...facts, pid };
+    if (!SHELLS.has(facts.name.startsWith('-') ? facts.name.slice(1) : facts.name)) return { ...facts, pid };
     pid = facts.parent;
   }
   return undefined;
@@ -76,7 +76,9 @@ export function parseProcStat(text: string): ProcessFacts | undefined {
   const fields = text.slice(close + 2).split(' ');
   const [parent, started] = [Number(fields[1]), fields[19]];
   if (started === undefined || !(parent >= 0)) return undefined;
-  return /^[ZXx]$/.test(fields[0] ?? '') ? { name, parent, started, ended: true } : { name, parent, started };
+  return ['Z', 'X', 'x'].includes(fields[0] ?? '')
+    ? { name, parent, started, ended: true }
+    : { name, parent, started };
 }
 
 export function readPs(pid: number): ProcessFacts | undefined {

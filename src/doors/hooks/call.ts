@@ -89,9 +89,9 @@ function saysFailed({ error, is_error, isError, success }: JsonObject): boolean 
   return hasError || is_error === true || isError === true || success === false;
 }
 
-const SHELLS = /^(?:Bash|shell|local_shell|shell_command|exec_command|run_shell_command)$/;
+const SHELLS = ['Bash', 'shell', 'local_shell', 'shell_command', 'exec_command', 'run_shell_command'];
 
 /** The clients' names for running a command. */
 export function runsCommands({ tool }: Call): boolean {
-  return SHELLS.test(tool);
+  return SHELLS.includes(tool);
 }

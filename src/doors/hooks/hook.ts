@@ -25,8 +25,16 @@ const TIME_MS_MAX: Record<HookEvent, number> = {
 const CLOSE_MS_MAX = 400;
 
 /** Tools that only look: not even what they would write is worked out. */
-const LOOKS =
-  /^(?:Read|Glob|Grep|LS|WebFetch|WebSearch|TodoWrite|Task|read_file|read_many_files|list_directory|glob|grep_search|search_file_content|google_web_search|web_fetch|view_image|update_plan|mcp_?_coxswain_.*)$/;
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['Read', 'Glob', 'Grep', 'LS', 'WebFetch', 'WebSearch', 'TodoWrite', 'Task'],
+  ...['read_file', 'read_many_files', 'list_directory', 'glob', 'grep_search', 'search_file_content'],
+  ...['google_web_search', 'web_fetch', 'view_image', 'update_plan'],
+]);
+const OWN_TOOLS = ['mcp__coxswain_', 'mcp_coxswain_'];
+
+function onlyLooks(tool: string): boolean {
+  return tool === '' || LOOKS.has(tool) || OWN_TOOLS.some((own) => tool.startsWith(own));
+}
 
 export interface HookInput extends Surroundings {
   /** What the client wrote to stdin. */
@@ -112,7 +120,7 @@ const UNTOUCHED: Foreseen = { writes: [], unknown: [], everywhere: [] };
 
 async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): Promise<Foreseen> {
   const { tool, input, cwd } = call;
-  if (tool === '' || LOOKS.test(tool)) return UNTOUCHED;
+  if (onlyLooks(tool)) return UNTOUCHED;
   const { touchedBy: workOut } = await import('./touched.ts');
   return await workOut(client, tool, input, cwd, { home: env.HOME });
 }

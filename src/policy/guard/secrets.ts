@@ -79,8 +79,34 @@ const AZURE_SIGNATURE = /[?&]sig=([A-Za-z0-9%+/]{40,120})/g;
 /** Azure's client secrets carry this mark in their fourth and fifth place. */
 const AZURE_SECRET = /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g;
 
-/** Small, so that it costs a short process nothing: without one of these there is nothing that the next could find. */
-const WORTH_A_LOOK = /[=:@]|pass|pwd|secret|token|key|cred|bearer|auth|[\w.-]{20}/i;
+const TELLING_WORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'cred', 'bearer', 'auth'];
+const TELLING_SIGNS = ['=', ':', '@'];
+const LONG_WORD_CHARS = 20;
+
+/**
+ * Without a telling word or sign, or a word so long that it may be one, there is nothing that the expressions could find. By hand, for
+ * most texts are names of files, and a hook would compile an expression for one of them.
+ */
+function isWorthALook(text: string): boolean {
+  if (TELLING_SIGNS.some((sign) => text.includes(sign))) return true;
+  const lower = text.toLowerCase();
+  return TELLING_WORDS.some((word) => lower.includes(word)) || hasLongWord(text);
+}
+
+/** Letters, digits, `_`, `.` and `-` in a row. */
+function hasLongWord(text: string): boolean {
+  if (text.length < LONG_WORD_CHARS) return false;
+  let length = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+    const isOther = (code >= 0x30 && code <= 0x39) || code === 0x5f || code === 0x2d || code === 0x2e;
+    length = isLetter || isOther ? length + 1 : 0;
+    if (length === LONG_WORD_CHARS) return true;
+  }
+  return false;
+}
+
 /**
  * Where a mark is missing there is none of the secrets behind it. One quick look, then a second at what it found: parameters
  * of every call come this way.
@@ -129,7 +155,7 @@ export function maskSecrets(text: string): string {
 
 /** In order, and none within another. */
 function spansIn(text: string): Span[] {
-  if (!WORTH_A_LOOK.test(text) || !SUSPICIOUS.test(text)) return [];
+  if (!isWorthALook(text) || !SUSPICIOUS.test(text)) return [];
   const spans = [...keyBlocks(text), ...plain(text), ...addresses(text)];
   if (TOKEN_MARK.test(text)) spans.push(...tokens(text));
   if (ASSIGNED_MARK.test(text)) spans.push(...assigned(text));

@@ -88,15 +88,15 @@ function setUp(database: DatabaseSync): void {
   // Twelve rows of the log find room in a page instead of five, and with each new page two others are written: 8 callers take a
   // twentieth less time than with 4 KB. With 16 KB it is no less.
   if (isNew) database.exec('PRAGMA page_size = 8192');
-  database.exec('PRAGMA journal_mode = WAL');
-  // Commits are put on disk by the writer, many at a time (wal.ts); SQLite itself syncs around its checkpoints.
-  database.exec('PRAGMA synchronous = NORMAL');
-  database.exec('PRAGMA cache_size = -16000');
-  // 8 MB, twice the default: the same page is changed by many commits before it is written back. Not more: a sync is half
-  // as quick while the -wal still grows, and a file that starts anew at its beginning soon does not grow any more.
-  database.exec('PRAGMA wal_autocheckpoint = 1000');
-  if (epochOf(database) < SCHEMA_EPOCH) migrate(database);
-  checkEpoch(epochOf(database));
+  // Commits are put on disk by the writer, many at a time (wal.ts); SQLite itself syncs around its checkpoints, every 1,000 pages:
+  // with 8 MB the same page is changed by many commits before it is written back.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000');
+  let epoch = epochOf(database);
+  if (epoch < SCHEMA_EPOCH) {
+    migrate(database);
+    epoch = epochOf(database);
+  }
+  checkEpoch(epoch);
 }
 
 /** Answers whether it is empty. In one statement where it is not known to be ours: between two, another process may have made it a store. */
