@@ -58,14 +58,20 @@ export async function openCrew(way: Way, file: string, size: number): Promise<Cr
 }
 
 async function run(worker: ChildProcess, duration_ms: number): Promise<WorkerReport> {
-  const answered = once(worker, 'message');
-  const died = once(worker, 'exit').then(() => {
+  // Nobody goes on listening: a worker is run again and again.
+  const over = new AbortController();
+  const answered = once(worker, 'message', over);
+  const died = once(worker, 'exit', over).then(() => {
     throw new Error('a worker died');
   });
+  for (const end of [answered, died]) end.catch(() => {});
   worker.send(duration_ms);
-  const [report] = (await Promise.race([answered, died])) as [WorkerReport];
-  died.catch(() => {});
-  return report;
+  try {
+    const [report] = (await Promise.race([answered, died])) as [WorkerReport];
+    return report;
+  } finally {
+    over.abort();
+  }
 }
 
 export function jainIndex(counts: readonly number[]): number {

@@ -9,8 +9,8 @@ export interface Entry<V> {
 const FEW = 12;
 
 /**
- * Things by kind and id, in the order in which they came. Nearly every decision has a handful of them: comparing their names takes
- * less than making one text of each and hashing it did, which was a tenth of what a lock costs.
+ * Things by kind and id, in the order in which they came. Nearly every decision has a handful of them: comparing their names is
+ * less work than making one text of each, hashing it and looking that up, a dozen times for a lock.
  */
 export class EntityMap<V> {
   readonly #entries: Entry<V>[] = [];
