@@ -29,7 +29,7 @@ export async function callTool(
   const tooDeep = refuseDepth(input);
   if (tooDeep !== undefined) return toResult(tooDeep);
   const waited = secondsWaited(operation, input);
-  const progress = waited > 0 ? reportWaiting(context, waited) : undefined;
+  const progress = operation.waits === undefined ? undefined : reportWaiting(context, waited);
   try {
     const signal = waited > 0 ? goneSignal(context) : context.mcpReq.signal;
     return toResult(await perform({ signal, onWaiting: progress?.tell }));
