@@ -99,8 +99,7 @@ export class Connection {
     options: CallOptions,
   ): Promise<JsonObject> {
     const { store, clock } = this.#context;
-    const { operation_id, ...parameters } = (parsed.ok ? parsed.value : {}) as JsonObject;
-    const request = this.#request(operation, parameters, operation_id as string | undefined, started_ms);
+    const request = this.#request(operation, (parsed.ok ? parsed.value : {}) as JsonObject, started_ms);
 
     // Whoever comes says so before it asks: from then on nothing is freed because it had been silent.
     const touching = parsed.ok ? this.#touch(operation) : undefined;
@@ -135,7 +134,7 @@ export class Connection {
     if (refusal === undefined) return undefined;
     const { store, clock } = this.#context;
     const asked = { name: tool, mutates: false };
-    const request = this.#request(asked, { permission }, undefined, clock.elapsed_ms());
+    const request = this.#request(asked, { permission }, clock.elapsed_ms());
     store.note(logRow(request, refusal, [], clock.now_ms(), clock.elapsed_ms()));
     return refusal;
   }
@@ -259,11 +258,11 @@ export class Connection {
 
   #request(
     operation: Pick<AnyOperation, 'name' | 'mutates' | 'unlogged'>,
-    parameters: JsonObject,
-    operation_id: string | undefined,
+    input: JsonObject,
     started_ms: number,
   ): Request {
     this.#sequence += 1;
+    const { operation_id, parameters } = withoutItsName(input);
     return {
       project: this.#context.project,
       actor: this.actor,
@@ -293,4 +292,11 @@ export class Connection {
     };
     return store.run(request, decision);
   }
+}
+
+/** Most calls have none, and need no copy. */
+function withoutItsName(input: JsonObject): { operation_id?: string; parameters: JsonObject } {
+  if (input.operation_id === undefined) return { parameters: input };
+  const { operation_id, ...parameters } = input;
+  return { operation_id: operation_id as string, parameters };
 }

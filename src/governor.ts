@@ -87,12 +87,13 @@ export class Governor {
   }
 
   govern<A extends JsonObject>(decision: Decision<A>, demand: Demand): Decision<A> {
-    const governed = governedBy(decision, demand, this.#rules.engine);
+    const { needs, command, decide } = governedBy(decision, demand, this.#rules.engine);
     return {
-      ...governed,
+      needs,
+      command,
       decide: (loaded, now_ms) => {
         this.#rules.saw(loaded.get(rulebookKey));
-        return governed.decide(loaded, now_ms);
+        return decide(loaded, now_ms);
       },
     };
   }

@@ -1,3 +1,4 @@
+import { BoundedMap } from './kernel/bounded-map.ts';
 import type { Json, JsonObject } from './kernel/json.ts';
 import { maskSecrets } from './policy/guard/secrets.ts';
 
@@ -10,6 +11,8 @@ const SECRET_ENDS = [
   ...['password', 'passwd', 'passphrase', 'secret', 'token', 'credential', 'credentials', 'authorization'],
   ...['apikey', 'api_key', 'accesskey', 'access_key', 'privatekey', 'private_key'],
 ];
+/** Nearly all names are those of declared parameters. */
+const secretNames = new BoundedMap<boolean>(1000);
 
 /**
  * The audit row's copy of the parameters. Long texts are shortened: their full form is in the event, and one copy of
@@ -38,8 +41,12 @@ function shorten(name: string, value: Json, depth: number): Json {
 }
 
 function isSecretName(name: string): boolean {
+  const known = secretNames.get(name);
+  if (known !== undefined) return known;
   const lower = name.toLowerCase();
-  return SECRET_ENDS.some((end) => lower.endsWith(end));
+  const isSecret = SECRET_ENDS.some((end) => lower.endsWith(end));
+  secretNames.set(name, isSecret);
+  return isSecret;
 }
 
 function shortText(text: string): string {

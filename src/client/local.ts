@@ -13,9 +13,10 @@ export async function connectLocal({ options, identity }: LocalTarget): Promise<
   const names = operations.map(({ name }) => name);
   return createClient(names, {
     actor: connection.actor,
-    async call(name, input = {}, { operation_id, ...options } = {}) {
+    async call(name, input = {}, options = {}) {
       const operation = operationsByName.get(name);
       if (operation === undefined) return unknownOperation(name);
+      const { operation_id } = options;
       const asked = operation_id === undefined ? input : await named(operation, input, operation_id);
       return connection.perform(operation, asked, options);
     },

@@ -218,10 +218,13 @@ export const checkNetwork = command('check_network', judgeNetwork);
 export const setNetworkPolicy = command('set_network_policy', setPolicy);
 export const removeNetworkPolicy = command('remove_network_policy', dropPolicy);
 
-const claim = command('get_work', (wanted: GetWork) => take(wanted).decision);
+const GET_WORK = 'get_work';
+
+registry.set(GET_WORK, ((wanted: GetWork) => take(wanted).decision) as unknown as Build);
 
 export function getWork(wanted: GetWork): Taking<JsonObject> {
-  return { ...take(wanted), decision: claim(wanted) };
+  const { name, args, decision } = take(wanted);
+  return { name, args, decision: { ...decision, command: { name: GET_WORK, args: [wanted] } } };
 }
 
 const GOVERNED = 'governed';

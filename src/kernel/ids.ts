@@ -33,18 +33,20 @@ export interface Ids {
 export function createIds(clock: Clock, random: Random): Ids {
   let last_ms = 0;
   let sequence = 0;
+  let time = timePart(0);
   return {
     uuid() {
       const bytes = random.bytes(16);
       const now_ms = clock.now_ms();
       if (now_ms > last_ms) {
         last_ms = now_ms;
+        time = timePart(now_ms);
         // 31 random bits leave room to count up within the millisecond.
         sequence = ((bytes[0] ?? 0) & 0x7f) * 0x1000000 + (bytes[1] ?? 0) * 0x10000 + (bytes[2] ?? 0);
       } else {
         sequence += 1;
       }
-      return uuidV7(last_ms, sequence, bytes);
+      return time + countedPart(sequence, bytes);
     },
   };
 }
@@ -53,15 +55,19 @@ export function createIds(clock: Clock, random: Random): Ids {
  * RFC 9562: 48 bits of time, 32 that count within the millisecond, the rest random. By hand: the usual package makes a table of 256 texts
  * when it is loaded, which takes a hook longer than its few ids.
  */
-function uuidV7(time_ms: number, sequence: number, random: Uint8Array): string {
-  const byte = (index: number) => random[index] ?? 0;
+function timePart(time_ms: number): string {
   const time = hex(Math.floor(time_ms / 0x1000000), 6) + hex(time_ms % 0x1000000, 6);
+  return `${time.slice(0, 8)}-${time.slice(8)}-`;
+}
+
+function countedPart(sequence: number, random: Uint8Array): string {
+  const byte = (index: number) => random[index] ?? 0;
   const version = hex(0x7000 | ((sequence >>> 20) & 0xfff), 4);
   const variant = hex(0x8000 | ((sequence >>> 6) & 0x3fff), 4);
   const node =
     hex((((sequence << 2) & 0xff) | (byte(10) & 0x03)) * 0x10000 + byte(11) * 0x100 + byte(12), 6) +
     hex(byte(13) * 0x10000 + byte(14) * 0x100 + byte(15), 6);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${variant}-${node}`;
+  return `${version}-${variant}-${node}`;
 }
 
 function hex(value: number, digits: number): string {

@@ -91,7 +91,9 @@ export class LoadedSet implements Loaded {
   }
 
   get keysRead(): Iterable<EntityKey> {
-    return this.#found.entries().flatMap(({ key, value }) => (value.isRead ? [key] : []));
+    const keys: EntityKey[] = [];
+    for (const { key, value } of this.#found.entries()) if (value.isRead) keys.push(key);
+    return keys;
   }
 }
 

@@ -149,13 +149,26 @@ export function everyProfile(state: RulebookState | undefined): Profile[] {
 const remembered = new WeakMap<object, Map<string, Standing>>();
 const STANDINGS_MAX = 1000;
 
+type Agent = Readonly<Pick<Actor, 'agent_id' | 'agent_type'>>;
+
+/** The same connection is asked about several times in each of its calls. */
+let last: { rules: object; actor: Agent; default_trust: TrustLevel; standing: Standing } | undefined;
+
 /** The profile of an agent and why it is this one: assigned to it, to its type, shipped for its type, or the default. */
 export function standingOf(
   state: RulebookState | undefined,
-  actor: Pick<Actor, 'agent_id' | 'agent_type'>,
+  actor: Agent,
   default_trust: TrustLevel = DEFAULT_TRUST,
 ): Standing {
   const rules = state ?? EMPTY_RULEBOOK;
+  if (last?.rules === rules && last.actor === actor && last.default_trust === default_trust)
+    return last.standing;
+  const standing = rememberedStanding(rules, actor, default_trust);
+  last = { rules, actor, default_trust, standing };
+  return standing;
+}
+
+function rememberedStanding(rules: RulebookState, actor: Agent, default_trust: TrustLevel): Standing {
   const key = `${actor.agent_id}\n${actor.agent_type}\n${default_trust}`;
   let known = remembered.get(rules);
   if (known === undefined) {

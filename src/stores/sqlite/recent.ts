@@ -1,10 +1,16 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { compareBytes } from '../../kernel/byte-order.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityRecord, IndexKeys } from '../../ledger/entity.ts';
 import { inIndexOrder, keysOf, type Placed } from '../../ledger/index-order.ts';
-import { type RecordRow, type StoredAs, toRecord } from './record-rows.ts';
+import type { StoredAs } from './record-rows.ts';
 import type { Statements } from './statements.ts';
+import { TableWindow } from './window.ts';
+
+const WINDOWS_MAX = 64;
+/** Who asks for more than that lists them; the next will hardly want the same. */
+const KEPT_ROWS_MAX = 128;
 
 /** A record that the log has changed and the table does not show yet. */
 export interface Recent {
@@ -22,10 +28,10 @@ export class RecentOfKind {
   /** In index order, for the ways that somebody has looked for them. */
   readonly #orders = new Map<Range['by'], Placed[]>();
   /**
-   * Up to where all that a range finds in the table has changed since, so that a queue's takers don't go through what
-   * the others before them took.
+   * The table by the ranges that were looked for, without the first of each that have changed since: a queue's takers
+   * don't go through what the others before them took.
    */
-  readonly #heads = new Map<string, RecordRow>();
+  readonly #windows = new BoundedMap<TableWindow>(WINDOWS_MAX);
 
   get size(): number {
     return this.#records.size;
@@ -65,22 +71,33 @@ export class RecentOfKind {
         found.push(placed.record);
       }
     };
-    const headKey = `${by}\0${from}`;
-    let head = this.#heads.get(headKey);
-    let isHead = true;
-    for (const row of statements.rowsFrom(project, range, head)) {
-      const isPast = this.#records.has(row.id);
-      if (isPast && isHead) head = row;
-      if (isPast) continue;
-      isHead = false;
-      takeRecent(({ key, record }) => inIndexOrder(key, record, row.key, row) < 0);
+    const table = this.#window(statements, project, range);
+    for (let at = 0; ; ) {
+      const row = table.at(at);
+      if (row === undefined) break;
+      if (this.#records.has(row.record.id)) {
+        if (at === 0) table.drop();
+        else at += 1;
+        continue;
+      }
+      takeRecent(({ key, record }) => inIndexOrder(key, record, row.key, row.record) < 0);
+      if (found.length < limit) found.push(row.record);
       if (found.length >= limit) break;
-      found.push(toRecord(row));
-      if (found.length >= limit) break;
+      at += 1;
     }
-    if (head !== undefined) this.#heads.set(headKey, head);
+    if (limit > KEPT_ROWS_MAX) table.release();
     takeRecent(({ key }) => compareBytes(key, before) < 0);
     return found;
+  }
+
+  #window(statements: Statements, project: string, range: Range): TableWindow {
+    const name = `${range.by}\0${range.from}`;
+    let window = this.#windows.get(name);
+    if (window?.before !== range.before) {
+      window = new TableWindow(statements, project, range);
+      this.#windows.set(name, window);
+    }
+    return window;
   }
 
   #order(by: Range['by']): Placed[] {

@@ -120,13 +120,10 @@ export class Records {
 
   write(project: string, write: RecordWrite, position: number): void {
     const { id, version, state, keys, keys_before } = write;
-    // Also of what was never loaded, which is thereby created: it must not be there.
-    const before = this.get(project, write);
-    if ((before?.version ?? 0) !== write.expected)
-      throw new Error(`${keyText(write)} is not as it was when this was decided`);
     const kind = this.#kind(project, write.kind);
     const recent = kind.recent.get(id);
-    const asRead = before && { born: before.born, links: keys_before.links ?? [] };
+    const born = this.#bornBefore(project, write);
+    const asRead = born === undefined ? undefined : { born, links: keys_before.links ?? [] };
     kind.recent.put({
       record: { kind: write.kind, id, version, born: write.born ?? position, state },
       keys,
@@ -134,6 +131,15 @@ export class Records {
       stored: recent === undefined ? asRead : recent.stored,
     });
     if (recent === undefined && kind.known.delete(id)) this.#knownCount -= 1;
+  }
+
+  /** What was read in this transaction is as it was; what was never loaded, and is thereby created, must not be there. */
+  #bornBefore(project: string, write: RecordWrite): number | undefined {
+    if (write.born !== undefined) return write.born;
+    const before = this.get(project, write);
+    if ((before?.version ?? 0) !== write.expected)
+      throw new Error(`${keyText(write)} is not as it was when this was decided`);
+    return before?.born;
   }
 
   /** Brings the table to the end of the log, in the writer's transaction. */

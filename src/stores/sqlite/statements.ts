@@ -5,6 +5,7 @@ import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EventBody, IndexKeys } from '../../ledger/entity.ts';
+import type { Placed } from '../../ledger/index-order.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
@@ -47,9 +48,9 @@ export interface LogRow {
 
 /** `at`: its events stand in a journal, there. `operation_id`: its own, of a copy that is found under another one. */
 type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
-  events?: readonly EventBody[];
-  at?: Place;
-  operation_id?: string;
+  events?: readonly EventBody[] | undefined;
+  at?: Place | undefined;
+  operation_id?: string | undefined;
 };
 
 /** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
@@ -181,9 +182,9 @@ export class Statements {
   }
 
   /** Row by row, for as long as they are wanted: after a place, or from the range's beginning. */
-  rowsFrom(project: string, { by, kind, from, before }: Range, after?: RecordRow): Iterable<RecordRow> {
-    const { key, born, id } = after ?? { key: from, born: -1, id: '' };
-    const rows = this.#rangesFrom[by].ready.iterate(project, kind, key, born, id, before);
+  rowsFrom(project: string, { by, kind, from, before }: Range, after?: Placed): Iterable<RecordRow> {
+    const { key, record } = after ?? { key: from, record: { born: -1, id: '' } };
+    const rows = this.#rangesFrom[by].ready.iterate(project, kind, key, record.born, record.id, before);
     return rows as unknown as Iterable<RecordRow>;
   }
 
@@ -214,10 +215,23 @@ export class Statements {
 
   /** A commit that may be asked for again carries the digest of its input; other rows have none. */
   append(position: number, row: Unplaced, input_digest: string | null, found_as = row.operation_id): void {
-    const { project, at_ms, agent_id, operation, operation_id, ...others } = row;
-    const rest = found_as === operation_id ? others : { ...others, operation_id };
+    const { project, at_ms, agent_id, operation, operation_id } = row;
     const journal = row.events.length > 0 ? this.journal : undefined;
     const at = journal?.append(position, row, input_digest);
+    const body: LogBody = {
+      schema: row.schema,
+      agent_type: row.agent_type,
+      session_id: row.session_id,
+      sequence: row.sequence,
+      parameters: row.parameters,
+      result: row.result,
+      duration_ms: row.duration_ms,
+      events: at === undefined ? row.events : undefined,
+      born: row.born,
+      anew: row.anew,
+      operation_id: found_as === operation_id ? undefined : operation_id,
+      at,
+    };
     this.insertRow({
       position,
       project,
@@ -226,7 +240,7 @@ export class Statements {
       operation,
       operation_id: found_as,
       input_digest,
-      body: JSON.stringify((at === undefined ? rest : { ...rest, events: undefined, at }) satisfies LogBody),
+      body: JSON.stringify(body),
     });
   }
 
@@ -363,7 +377,10 @@ function damaged(kind: 'missing' | 'changed', position: number, message: string)
  * is built behind the log because a chain inside the commit would cost more than the commit.
  */
 function rowChecksum(row: Omit<LogRow, 'checksum'>): number {
-  return crc32(
-    `${row.position}\n${row.project}\n${row.at_ms}\n${row.agent_id}\n${row.operation}\n${row.operation_id}\n${row.input_digest}\n${row.body}`,
+  const { position, project, at_ms, agent_id, operation, operation_id, input_digest, body } = row;
+  const head = crc32(
+    `${position}\n${project}\n${at_ms}\n${agent_id}\n${operation}\n${operation_id}\n${input_digest}\n`,
   );
+  // Of both together, without copying the longer one.
+  return crc32(body, head);
 }
