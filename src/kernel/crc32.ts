@@ -14,10 +14,10 @@ function makeTable(): Int32Array {
 }
 
 /** As node:zlib has it, for the bundled hook: its few rows are done before that module would be loaded. */
-export function crc32(text: string): number {
+export function crc32(text: string, before = 0): number {
   table ??= makeTable();
   const bytes = Buffer.from(text, 'utf8');
-  let crc = -1;
+  let crc = before ^ -1;
   for (let index = 0; index < bytes.length; index += 1)
     crc = (table[(crc ^ (bytes[index] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
   return (crc ^ -1) >>> 0;

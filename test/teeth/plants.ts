@@ -387,8 +387,8 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: a range finds in the table what has changed since',
     file: 'src/stores/sqlite/recent.ts',
-    from: 'if (isPast) continue;',
-    to: '',
+    from: 'if (this.#records.has(row.record.id)) {',
+    to: 'if (at < 0) {',
     tests: [stores('sqlite-records'), conformance('sqlite')],
   },
   {
