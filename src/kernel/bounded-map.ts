@@ -6,6 +6,8 @@ export class BoundedMap<V> {
   readonly #half: number;
   #recent = new Map<string, V>();
   #older = new Map<string, V>();
+  /** Then nothing found is not the same as none there. */
+  #holdsUndefined = false;
 
   constructor(most: number) {
     this.#half = Math.max(1, Math.floor(most / 2));
@@ -17,10 +19,12 @@ export class BoundedMap<V> {
 
   get(key: string): V | undefined {
     const recent = this.#recent.get(key);
-    return recent !== undefined || this.#recent.has(key) ? recent : this.#older.get(key);
+    const isFound = recent !== undefined || (this.#holdsUndefined && this.#recent.has(key));
+    return isFound ? recent : this.#older.get(key);
   }
 
   set(key: string, value: V): void {
+    this.#holdsUndefined ||= value === undefined;
     this.#recent.set(key, value);
     if (this.#recent.size < this.#half) return;
     this.#older = this.#recent;

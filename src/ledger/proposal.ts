@@ -17,6 +17,8 @@ export interface RecordWrite extends EntityKey {
   readonly version: number;
   /** The version it replaces; 0 creates. */
   readonly expected: number;
+  /** Whether it was looked for at all: what was not, and is created, must not be there. */
+  readonly wasSought: boolean;
   readonly born: number | undefined;
   readonly state: JsonObject;
   readonly state_before: JsonObject | undefined;
@@ -163,6 +165,7 @@ export function propose(
       id: key.id,
       version: nextVersion(record, at_ms),
       expected: record?.version ?? 0,
+      wasSought: record !== undefined || loaded.has(key),
       born: isAnew(key) ? undefined : record?.born,
       state,
       state_before: record?.state,

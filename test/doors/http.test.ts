@@ -182,7 +182,7 @@ test('limits: a body that never ends is given up', async () => {
   assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
-test('many agents: the oldest connection is forgotten, its lock is not', async () => {
+test('many agents: a connection that is not used any more is forgotten, its lock is not', async () => {
   await using stack = new AsyncDisposableStack();
   const coxswain = await open({ store: 'memory:' });
   stack.defer(() => coxswain.close());
@@ -190,11 +190,14 @@ test('many agents: the oldest connection is forgotten, its lock is not', async (
   const connections = new Connections(coxswain);
   const service = { role: 'service', authority: 'agent', credential: 'test' } as const;
   const first = connections.find({ agent_id: 'agent-0' }, {}, service, true);
-  for (let index = 1; index <= 1000; index += 1)
+  const busy = connections.find({ agent_id: 'busy' }, {}, service, true);
+  for (let index = 1; index <= 2000; index += 1) {
     connections.find({ agent_id: `agent-${index}` }, {}, service, true);
+    assert.equal(connections.find({ agent_id: 'busy' }, {}, service, true), busy);
+  }
   assert.notEqual(connections.find({ agent_id: 'agent-0' }, {}, service, true), first);
-  const last = connections.find({ agent_id: 'agent-1000' }, {}, service, true);
-  assert.equal(connections.find({ agent_id: 'agent-1000' }, {}, service, true), last);
+  const recent = connections.find({ agent_id: 'agent-1500' }, {}, service, true);
+  assert.equal(connections.find({ agent_id: 'agent-1500' }, {}, service, true), recent);
 });
 
 test('a store that went away: 503 with its code, while the process stays healthy', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { KeyState } from '../../domain/keys/key.ts';
 import type { Coxswain } from '../../index.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
@@ -80,6 +81,7 @@ export class Authenticator {
   readonly #known = new Map<string, Known>();
   readonly #asking = new Map<string, Promise<Verified | undefined>>();
   readonly #networks = new Map<string, string>();
+  readonly #presented = new WeakMap<object, { readonly presented: string; readonly hash: string }>();
   readonly #environment: ReadonlyMap<string, EnvironmentKey>;
   readonly #guesses: Buckets;
 
@@ -93,18 +95,29 @@ export class Authenticator {
   /** At once, for whoever was here a moment ago. */
   authenticate(
     headers: IncomingHttpHeaders,
-    address: string | undefined,
+    socket: Pick<Socket, 'remoteAddress'>,
   ): Principal | Denial | Promise<Principal | Denial> {
     const presented = presentedKey(headers);
     if (presented === undefined) return NO_KEY;
-    // By its hash: how long it takes to find one in a map says nothing about a secret then.
-    const hash = secretHash(presented);
+    const hash = this.#hashOf(presented, socket);
     const known = this.#known.get(hash);
-    const network = this.#networkOf(address ?? 'unknown');
+    const network = this.#networkOf(socket.remoteAddress ?? 'unknown');
     const isNeighbour = known?.networks.has(network) === true;
     if (known !== undefined && isNeighbour && this.#coxswain.clock.elapsed_ms() < known.fresh_until_ms)
       return known.principal;
     return this.#lookUp(presented, hash, network, known);
+  }
+
+  /**
+   * By its hash a key is looked for: how long it takes to find one in a map says nothing about a secret then. The last one of a
+   * connection is compared with what came over the same connection only.
+   */
+  #hashOf(presented: string, socket: object): string {
+    const last = this.#presented.get(socket);
+    if (last?.presented === presented) return last.hash;
+    const hash = secretHash(presented);
+    this.#presented.set(socket, { presented, hash });
+    return hash;
   }
 
   async #lookUp(

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Connection } from '../../coordinator.ts';
 import type { Coxswain } from '../../index.ts';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
@@ -10,7 +11,8 @@ import { invalid } from '../answer.ts';
 import { type Checked, checkIdentity } from '../identity.ts';
 import type { Identity, Principal } from './authenticate.ts';
 
-const CONNECTIONS_MAX = 1000;
+/** The last thousand are kept at least. */
+const CONNECTIONS_MAX = 2000;
 
 /** Who asks without saying so may look, not change. */
 const ANONYMOUS = { agent_id: 'anonymous', agent_type: 'http', session_id: 'http-anonymous' };
@@ -19,12 +21,12 @@ const HEADERS = { agent_id: 'x-agent-id', agent_type: 'x-agent-type', session_id
 const FIELDS = ['agent_id', 'agent_type', 'session_id'] as const;
 
 /**
- * One connection per agent and session, so that a release without a token means the grant this session got. The least
- * recently used one goes when there are too many; all it loses is that memory, and a token in the request replaces it.
+ * One connection per agent and session, so that a release without a token means the grant this session got. Those that
+ * were not used for long go when there are too many; all it loses is that memory, and a token in the request replaces it.
  */
 export class Connections {
   readonly #coxswain: Coxswain;
-  readonly #known = new Map<string, Connection>();
+  readonly #known = new BoundedMap<Connection>(CONNECTIONS_MAX);
   readonly anonymous: Connection;
 
   constructor(coxswain: Coxswain) {
@@ -66,7 +68,6 @@ export class Connections {
     const key = isText ? `${authority}\0${bound?.agent_type ?? ''}\0${agent_id}\0${session_id ?? ''}` : '';
     const known = this.#known.get(key);
     if (known !== undefined && (agent_type === undefined || agent_type === known.actor.agent_type)) {
-      this.#known.delete(key);
       this.#known.set(key, known);
       return known;
     }
@@ -87,10 +88,6 @@ export class Connections {
     const actor = { agent_id, agent_type, session_id: session_id ?? standing };
     const connection = this.#coxswain.connect(actor, authority, { door: 'http' });
     this.#known.set(key, connection);
-    if (this.#known.size > CONNECTIONS_MAX) {
-      const [oldest] = this.#known.keys();
-      if (oldest !== undefined) this.#known.delete(oldest);
-    }
     return connection;
   }
 }

@@ -206,7 +206,7 @@ class ApiHandler {
     const { key } = route;
     if (key === 'none' || (key === 'optional' && !presentsKey(headers)))
       return await route.handle(exchange, undefined);
-    const found = this.#authenticator.authenticate(headers, request.socket.remoteAddress);
+    const found = this.#authenticator.authenticate(headers, request.socket);
     const principal = found instanceof Promise ? await found : found;
     if (isDenial(principal)) return await exchange.deny(principal);
     const wait_seconds = this.#rates?.take(principal.credential) ?? 0;
@@ -223,11 +223,11 @@ class ApiHandler {
   async #listen(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (principal === undefined) throw new Error('nobody listens without a key');
     const { headers, request } = exchange;
-    const address = request.socket.remoteAddress;
+    const { socket } = request;
     await this.#streams.open(
       exchange,
       principal,
-      async () => !isDenial(await this.#authenticator.authenticate(headers, address)),
+      async () => !isDenial(await this.#authenticator.authenticate(headers, socket)),
     );
   }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Connection } from '../../coordinator.ts';
 import type { Coxswain } from '../../index.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -41,11 +42,11 @@ export class Callers {
     });
   }
 
-  async find(header: string | undefined, address: string | undefined): Promise<Connection | Stranger> {
+  async find(header: string | undefined, socket: Socket): Promise<Connection | Stranger> {
     if (this.#fixed !== undefined) return this.#fixed;
     const shown = basic(header);
     if (shown === undefined) return NOBODY;
-    const principal = await this.#authenticator.authenticate({ 'x-api-key': shown.key }, address);
+    const principal = await this.#authenticator.authenticate({ 'x-api-key': shown.key }, socket);
     if (isDenial(principal)) {
       const { status, error, message } = principal;
       return { status: status === 429 ? 429 : 407, error, message };

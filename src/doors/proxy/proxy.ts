@@ -173,7 +173,7 @@ class ProxyHandler {
       const { headers, socket, httpVersion } = request;
       // Node reads a line without a version as HTTP/0.9, of which nobody knows any more where it ends.
       if (!['1.0', '1.1'].includes(httpVersion)) return own(400, 'bad_request', 'Speak HTTP/1.1.');
-      const found = await this.#callers.find(headers['proxy-authorization'], socket.remoteAddress);
+      const found = await this.#callers.find(headers['proxy-authorization'], socket);
       if ('status' in found) return turnedAway(found);
       const { agent_id } = found.actor;
       const busy = this.#busy.get(agent_id) ?? 0;

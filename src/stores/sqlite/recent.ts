@@ -45,9 +45,9 @@ export class RecentOfKind {
     return this.#records.values();
   }
 
-  put(recent: Recent): void {
+  /** `before`: as `get` has it. */
+  put(recent: Recent, before: Recent | undefined): void {
     const { record, keys } = recent;
-    const before = this.#records.get(record.id);
     this.#records.set(record.id, recent);
     for (const [by, order] of this.#orders) {
       if (before !== undefined)

@@ -124,18 +124,19 @@ export class Records {
     const recent = kind.recent.get(id);
     const born = this.#bornBefore(project, write);
     const asRead = born === undefined ? undefined : { born, links: keys_before.links ?? [] };
-    kind.recent.put({
+    const now = {
       record: { kind: write.kind, id, version, born: write.born ?? position, state },
       keys,
       text: stateText(write.kind, state),
       stored: recent === undefined ? asRead : recent.stored,
-    });
+    };
+    kind.recent.put(now, recent);
     if (recent === undefined && kind.known.delete(id)) this.#knownCount -= 1;
   }
 
-  /** What was read in this transaction is as it was; what was never loaded, and is thereby created, must not be there. */
+  /** What was read in this transaction is as it was, or not there. */
   #bornBefore(project: string, write: RecordWrite): number | undefined {
-    if (write.born !== undefined) return write.born;
+    if (write.born !== undefined || (write.wasSought && write.expected === 0)) return write.born;
     const before = this.get(project, write);
     if ((before?.version ?? 0) !== write.expected)
       throw new Error(`${keyText(write)} is not as it was when this was decided`);
