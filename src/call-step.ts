@@ -138,10 +138,10 @@ export class CallStep implements Step {
   async take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>> {
     const { store } = this.#context;
     const governed = { ...taking, decision: this.#governed(taking.decision) };
-    const goesTheLongWay =
-      this.#demand !== undefined && (await this.#lender.governor?.goesTheLongWay(this.#demand)) === true;
+    const goes = this.#demand && this.#lender.governor?.goesTheLongWay(this.#demand);
+    const goesTheLongWay = goes instanceof Promise ? await goes : goes;
     return this.#noted(
-      goesTheLongWay
+      goesTheLongWay === true
         ? await store.run(this.#request, governed.decision)
         : await store.take(this.#request, governed),
     );

@@ -80,7 +80,7 @@ export class Connection {
     const started_ms = this.#context.clock.elapsed_ms();
     // 1. Validate against the declaration; nothing of a bad request reaches a decider.
     const schema = schemas.get(operation) ?? (await loadSchema(operation));
-    return this.#carryOut(operation, schema.parse(input), started_ms, options);
+    return await this.#carryOut(operation, schema.parse(input), started_ms, options);
   }
 
   /**

@@ -18,7 +18,7 @@ export async function connectLocal({ options, identity }: LocalTarget): Promise<
       if (operation === undefined) return unknownOperation(name);
       const { operation_id } = options;
       const asked = operation_id === undefined ? input : await named(operation, input, operation_id);
-      return connection.perform(operation, asked, options);
+      return await connection.perform(operation, asked, options);
     },
     close: () => coxswain.close(),
   });

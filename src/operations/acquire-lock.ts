@@ -45,7 +45,7 @@ export const acquireLock = {
   async handle(input, step) {
     const named = namedAreas(input, step);
     if ('success' in named) return named;
-    const foreign = await notOwner(named.areas, step);
+    const foreign = notOwner(named.areas, await step.team(), step.caller.agent_id);
     if (foreign !== undefined) return foreign;
     const caller = { ...step.caller, token: input.fencing_token };
     const ttl_ms = input.ttl_minutes * 60_000;

@@ -45,7 +45,7 @@ type Wanted = Omit<GetWork, 'settled'>;
 
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
-  const terms = await termsFor(step);
+  const terms = termsFor(await step.team(), step.caller.agent_id);
   if (terms !== undefined && 'success' in terms) return terms;
   const wanted = { caller: step.caller, task_types, count, lease_ms: lease_minutes * 60_000, terms };
   let answer = await takeNow(wanted, step);

@@ -1,15 +1,18 @@
 import type { Terms } from '../domain/queue/terms.ts';
 import { type Area, areaName } from '../kernel/area.ts';
 import { type Refusal, refuse } from '../kernel/refusal.ts';
-import type { Operation, Step } from '../operation.ts';
-import { foreignOwners, reviewersOf, tasksAtOnce } from '../policy/team.ts';
+import type { Operation } from '../operation.ts';
+import { foreignOwners, reviewersOf, type Team, tasksAtOnce } from '../policy/team.ts';
 
 /** Who locks what belongs to others is refused; ownership is a rule of the file, so it needs no place in the commit. */
-export async function notOwner(areas: readonly Area[], step: Step): Promise<Refusal | undefined> {
-  const team = await step.team();
+export function notOwner(
+  areas: readonly Area[],
+  team: Team | Refusal | undefined,
+  agent_id: string,
+): Refusal | undefined {
   if (team === undefined || 'success' in team) return team;
   for (const area of areas) {
-    const owners = foreignOwners(team, step.caller.agent_id, area);
+    const owners = foreignOwners(team, agent_id, area);
     if (owners === undefined) continue;
     const file_path = areaName(area);
     const message = `${file_path} belongs to ${owners.join(', ')} in team ${team.name}.`;
@@ -19,10 +22,9 @@ export async function notOwner(areas: readonly Area[], step: Step): Promise<Refu
 }
 
 /** What the rules say about work for this caller; undefined: nothing. */
-export async function termsFor(step: Step): Promise<Terms | Refusal | undefined> {
-  const team = await step.team();
+export function termsFor(team: Team | Refusal | undefined, agent_id: string): Terms | Refusal | undefined {
   if (team === undefined || 'success' in team) return team;
-  const at_most = tasksAtOnce(team, step.caller.agent_id);
+  const at_most = tasksAtOnce(team, agent_id);
   const authors = new Set(team.rules.reviews.flatMap(({ of }) => of));
   if (at_most === undefined && authors.size === 0) return undefined;
   const reviewers = Object.fromEntries([...authors].map((name) => [name, reviewersOf(team, name) ?? []]));

@@ -1,12 +1,17 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Range } from '../../ledger/decision.ts';
 import { type Entities, type EntityKey, type EntityRecord, keyText } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import { LoadedSet, propose, type RecordWrite } from '../../ledger/proposal.ts';
 import { checkEpoch } from './file.ts';
 import { RecentOfKind } from './recent.ts';
+import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
 
-const KNOWN_MAX = 5000;
+/** Of each kind: the locks of a large repository, some ten megabytes. */
+const KNOWN_MAX = 16_384;
+/** What is larger is read again: a few thousand of those would be all the memory there is. */
+const KNOWN_CHARACTERS_MAX = 1024;
 const ROWS_AT_ONCE = 1000;
 
 /** One kind of record in one project. */
@@ -14,7 +19,7 @@ interface Kind {
   readonly project: string;
   recent: RecentOfKind;
   /** As the table has them, or that it has not (null): whoever releases what it locked need not read it again. */
-  readonly known: Map<string, EntityRecord | null>;
+  readonly known: BoundedMap<EntityRecord | null>;
 }
 
 /**
@@ -29,7 +34,6 @@ export class Records {
   readonly #statements: Statements;
   readonly #entities: Entities;
   readonly #projects = new Map<string, Map<string, Kind>>();
-  #knownCount = 0;
   /** The last row of the log that the table shows; undefined: not known, or about to be written. */
   #folded: number | undefined;
   #position = 0;
@@ -106,8 +110,9 @@ export class Records {
     if (recent !== undefined) return recent.record;
     const known = kind.known.get(key.id);
     if (known !== undefined) return known ?? undefined;
-    const record = this.#statements.record(project, key);
-    this.#keep(kind, key.id, record);
+    const row = this.#statements.recordRow(project, key);
+    const record = row === undefined ? undefined : toRecord(row);
+    if (isSmall(row?.state)) kind.known.set(key.id, record ?? null);
     return record;
   }
 
@@ -131,7 +136,7 @@ export class Records {
       stored: recent === undefined ? asRead : recent.stored,
     };
     kind.recent.put(now, recent);
-    if (recent === undefined && kind.known.delete(id)) this.#knownCount -= 1;
+    if (recent === undefined) kind.known.delete(id);
   }
 
   /** What was read in this transaction is as it was, or not there. */
@@ -159,7 +164,7 @@ export class Records {
     kind.recent = new RecentOfKind();
     for (const { record, keys, text, stored } of inOrder) {
       this.#statements.put(project, record, keys, text, stored);
-      this.#keep(kind, record.id, record);
+      if (isSmall(text)) kind.known.set(record.id, record);
     }
   }
 
@@ -181,26 +186,17 @@ export class Records {
     }
     let found = kinds.get(kind);
     if (found === undefined) {
-      found = { project, recent: new RecentOfKind(), known: new Map() };
+      found = { project, recent: new RecentOfKind(), known: new BoundedMap(KNOWN_MAX) };
       kinds.set(kind, found);
     }
     return found;
   }
 
-  #keep({ known }: Kind, id: string, record: EntityRecord | undefined): void {
-    if (this.#knownCount >= KNOWN_MAX) this.#forgetKnown();
-    const { size } = known;
-    known.set(id, record ?? null);
-    this.#knownCount += known.size - size;
-  }
-
-  #forgetKnown(): void {
-    for (const kinds of this.#projects.values()) for (const { known } of kinds.values()) known.clear();
-    this.#knownCount = 0;
-  }
-
   #clear(): void {
     this.#projects.clear();
-    this.#knownCount = 0;
   }
+}
+
+function isSmall(text = ''): boolean {
+  return text.length <= KNOWN_CHARACTERS_MAX;
 }

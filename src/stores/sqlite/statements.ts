@@ -166,8 +166,12 @@ export class Statements {
   }
 
   record(project: string, key: EntityKey): EntityRecord | undefined {
-    const row = this.#record.ready.get(project, key.kind, key.id) as RecordRow | undefined;
+    const row = this.recordRow(project, key);
     return row === undefined ? undefined : toRecord(row);
+  }
+
+  recordRow(project: string, { kind, id }: EntityKey): Omit<RecordRow, 'key'> | undefined {
+    return this.#record.ready.get(project, kind, id) as Omit<RecordRow, 'key'> | undefined;
   }
 
   range(project: string, { by, kind, from, before, limit }: Range): EntityRecord[] {
