@@ -6,7 +6,7 @@ import type { EntityRecord, IndexKeys } from '../../ledger/entity.ts';
 import { inIndexOrder, keysOf, type Placed } from '../../ledger/index-order.ts';
 import type { StoredAs } from './record-rows.ts';
 import type { Statements } from './statements.ts';
-import { TableWindow } from './window.ts';
+import { type Known, TableWindow } from './window.ts';
 
 const WINDOWS_MAX = 64;
 /** Who asks for more than that lists them; the next will hardly want the same. */
@@ -57,7 +57,7 @@ export class RecentOfKind {
     }
   }
 
-  range(statements: Statements, project: string, range: Range): EntityRecord[] {
+  range(statements: Statements, project: string, range: Range, known: Known): EntityRecord[] {
     const { by, from, before } = range;
     const limit = Math.min(range.limit, limits.range_rows_max);
     const found: EntityRecord[] = [];
@@ -71,7 +71,7 @@ export class RecentOfKind {
         found.push(placed.record);
       }
     };
-    const table = this.#window(statements, project, range);
+    const table = this.#window(statements, project, range, known);
     for (let at = 0; ; ) {
       const row = table.at(at);
       if (row === undefined) break;
@@ -90,11 +90,11 @@ export class RecentOfKind {
     return found;
   }
 
-  #window(statements: Statements, project: string, range: Range): TableWindow {
+  #window(statements: Statements, project: string, range: Range, known: Known): TableWindow {
     const name = `${range.by}\0${range.from}`;
     let window = this.#windows.get(name);
     if (window?.before !== range.before) {
-      window = new TableWindow(statements, project, range);
+      window = new TableWindow(statements, project, range, known);
       this.#windows.set(name, window);
     }
     return window;

@@ -7,6 +7,7 @@ import { checkEpoch } from './file.ts';
 import { RecentOfKind } from './recent.ts';
 import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
+import type { Known } from './window.ts';
 
 /** Of each kind: the locks of a large repository, some ten megabytes. */
 const KNOWN_MAX = 16_384;
@@ -18,8 +19,8 @@ const ROWS_AT_ONCE = 1000;
 interface Kind {
   readonly project: string;
   recent: RecentOfKind;
-  /** As the table has them, or that it has not (null): whoever releases what it locked need not read it again. */
-  readonly known: BoundedMap<EntityRecord | null>;
+  /** Whoever releases what it locked need not read it again. */
+  readonly known: Known;
 }
 
 /**
@@ -117,10 +118,10 @@ export class Records {
   }
 
   range(project: string, range: Range): EntityRecord[] {
-    const { recent } = this.#kind(project, range.kind);
+    const { recent, known } = this.#kind(project, range.kind);
     return recent.size === 0
       ? this.#statements.range(project, range)
-      : recent.range(this.#statements, project, range);
+      : recent.range(this.#statements, project, range, known);
   }
 
   write(project: string, write: RecordWrite, position: number): void {

@@ -1,4 +1,6 @@
+import type { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Range } from '../../ledger/decision.ts';
+import type { EntityRecord } from '../../ledger/entity.ts';
 import type { Placed } from '../../ledger/index-order.ts';
 import { type RecordRow, toRecord } from './record-rows.ts';
 import type { Statements } from './statements.ts';
@@ -6,6 +8,9 @@ import type { Statements } from './statements.ts';
 const AT_ONCE_MAX = 64;
 /** What is larger is not read ahead: others may be through with it before it is asked for. */
 const AHEAD_CHARACTERS_MAX = 256 * 1024;
+
+/** Records as the table has them, or that it has none (null). */
+export type Known = BoundedMap<EntityRecord | null>;
 
 /**
  * What the table has of a range, read some rows ahead: whoever takes from a queue is followed by others who take the next,
@@ -15,6 +20,7 @@ export class TableWindow {
   readonly #statements: Statements;
   readonly #project: string;
   readonly #range: Range;
+  readonly #known: Known;
   #rows: Placed[] = [];
   #first = 0;
   #atOnce = 0;
@@ -23,10 +29,11 @@ export class TableWindow {
   #read: Placed | undefined;
   #isAll = false;
 
-  constructor(statements: Statements, project: string, range: Range) {
+  constructor(statements: Statements, project: string, range: Range, known: Known) {
     this.#statements = statements;
     this.#project = project;
     this.#range = range;
+    this.#known = known;
   }
 
   get before(): string {
@@ -66,15 +73,16 @@ export class TableWindow {
     const enough = this.#rows.length + this.#atOnce;
     let characters = 0;
     for (const row of this.#statements.rowsFrom(this.#project, this.#range, this.#read)) {
-      this.#read = placed(row);
+      this.#read = { key: row.key, record: this.#recordOf(row) };
       this.#rows.push(this.#read);
       characters += row.state.length;
       if (this.#rows.length >= enough || characters > AHEAD_CHARACTERS_MAX) return;
     }
     this.#isAll = true;
   }
-}
 
-function placed(row: RecordRow): Placed {
-  return { key: row.key, record: toRecord(row) };
+  #recordOf(row: RecordRow): EntityRecord {
+    const known = this.#known.get(row.id);
+    return known?.version === row.version ? known : toRecord(row);
+  }
 }
