@@ -54,7 +54,8 @@ class Process {
   private constructor(database: DatabaseSync) {
     this.database = database;
     this.statements = new Statements(database);
-    this.records = new Records(this.statements, entities);
+    // After three looks in vain the ids of a kind are known, as they are for who creates much.
+    this.records = new Records(this.statements, entities, 3);
   }
 
   static async on(path: string): Promise<Process> {

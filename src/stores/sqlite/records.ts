@@ -4,6 +4,7 @@ import { type Entities, type EntityKey, type EntityRecord, keyText } from '../..
 import type { LogEntry } from '../../ledger/log.ts';
 import { LoadedSet, propose, type RecordWrite } from '../../ledger/proposal.ts';
 import { checkEpoch } from './file.ts';
+import { IdFilter } from './id-filter.ts';
 import { RecentOfKind } from './recent.ts';
 import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
@@ -14,6 +15,10 @@ const KNOWN_MAX = 16_384;
 /** What is larger is read again: a few thousand of those would be all the memory there is. */
 const KNOWN_CHARACTERS_MAX = 1024;
 const ROWS_AT_ONCE = 1000;
+/** So many ids of the table are gone through to know the others, which takes some ten milliseconds. */
+const FILTERED_MAX = 50_000;
+/** Who has looked in vain so often creates much: worth that time. A hook never gets so far. */
+const FILTER_AFTER = 256;
 
 /** One kind of record in one project. */
 interface Kind {
@@ -21,6 +26,9 @@ interface Kind {
   recent: RecentOfKind;
   /** Whoever releases what it locked need not read it again. */
   readonly known: Known;
+  /** What the table surely has not, once enough was looked for that it had not. */
+  filter: IdFilter | undefined;
+  misses: number;
 }
 
 /**
@@ -39,10 +47,13 @@ export class Records {
   #folded: number | undefined;
   #position = 0;
   #seenVersion: number | undefined;
+  /** Each time others have written the table it is gone through anew, and after twice as long. */
+  #filterAfter: number;
 
-  constructor(statements: Statements, entities: Entities) {
+  constructor(statements: Statements, entities: Entities, filterAfter = FILTER_AFTER) {
     this.#statements = statements;
     this.#entities = entities;
+    this.#filterAfter = filterAfter;
   }
 
   /** The end of the log as far as this process knows. */
@@ -111,10 +122,22 @@ export class Records {
     if (recent !== undefined) return recent.record;
     const known = kind.known.get(key.id);
     if (known !== undefined) return known ?? undefined;
+    if (kind.filter?.mayHave(key.id) === false) return undefined;
     const row = this.#statements.recordRow(project, key);
+    if (row === undefined) this.#missed(kind, key.kind);
     const record = row === undefined ? undefined : toRecord(row);
     if (isSmall(row?.state)) kind.known.set(key.id, record ?? null);
     return record;
+  }
+
+  #missed(kind: Kind, name: string): void {
+    kind.misses += 1;
+    if (kind.misses !== this.#filterAfter || kind.filter !== undefined) return;
+    this.#filterAfter *= 2;
+    const ids = this.#statements.ids(kind.project, name, FILTERED_MAX + 1);
+    if (ids.length > FILTERED_MAX) return;
+    kind.filter = new IdFilter();
+    for (const id of ids) kind.filter.add(id);
   }
 
   range(project: string, range: Range): EntityRecord[] {
@@ -166,7 +189,9 @@ export class Records {
     for (const { record, keys, text, stored } of inOrder) {
       this.#statements.put(project, record, keys, text, stored);
       if (isSmall(text)) kind.known.set(record.id, record);
+      if (stored === undefined) kind.filter?.add(record.id);
     }
+    if (kind.filter?.isFull === true) kind.filter = undefined;
   }
 
   #apply({ project, events, at_ms, anew, position }: LogEntry): void {
@@ -187,7 +212,8 @@ export class Records {
     }
     let found = kinds.get(kind);
     if (found === undefined) {
-      found = { project, recent: new RecentOfKind(), known: new BoundedMap(KNOWN_MAX) };
+      const known = new BoundedMap<EntityRecord | null>(KNOWN_MAX);
+      found = { project, recent: new RecentOfKind(), known, filter: undefined, misses: 0 };
       kinds.set(kind, found);
     }
     return found;

@@ -76,6 +76,7 @@ export class Statements {
   readonly #beginReading: Prepared;
   readonly #commit: Prepared;
   readonly #record: Prepared;
+  readonly #ids: Prepared;
   readonly #ranges: Record<Range['by'], Prepared>;
   readonly #rangesFrom: Record<Range['by'], Prepared>;
   readonly #put: Prepared;
@@ -104,6 +105,7 @@ export class Statements {
     this.#beginReading = prepare('BEGIN DEFERRED');
     this.#commit = prepare('COMMIT');
     this.#record = prepare(`SELECT ${COLUMNS} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
+    this.#ids = prepare(`SELECT id FROM records WHERE project = ? AND kind = ? LIMIT ${ROWS}`);
     this.#ranges = eachWay((key, table) =>
       prepare(`${selectBy(key, table)} AND ${key} >= ? AND ${key} < ? ${orderBy(key, table)} LIMIT ${ROWS}`),
     );
@@ -183,6 +185,10 @@ export class Statements {
       Math.min(limit, limits.range_rows_max),
     );
     return (rows as unknown as RecordRow[]).map(toRecord);
+  }
+
+  ids(project: string, kind: string, limit: number): string[] {
+    return this.#ids.ready.all(project, kind, limit).map(({ id }) => id as string);
   }
 
   /** Row by row, for as long as they are wanted: after a place, or from the range's beginning. */
