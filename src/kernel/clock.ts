@@ -35,6 +35,16 @@ const digits = (value: number, length: number) => String(value).padStart(length,
  * better uses for. The civil date follows from the days since March 1st of the year 0: a leap day comes last then.
  */
 export function isoTime(time_ms: number): string {
+  if (time_ms === last.time_ms) return last.text;
+  const text = isoText(time_ms);
+  last = { time_ms, text };
+  return text;
+}
+
+/** Calls that are decided together have the same moment. */
+let last = { time_ms: Number.NaN, text: '' };
+
+function isoText(time_ms: number): string {
   if (!(time_ms >= 0 && time_ms < YEAR_10000_MS)) return new Date(time_ms).toISOString();
   const whole_ms = Math.floor(time_ms);
   const days = Math.floor(whole_ms / DAY_MS) + 719_468;

@@ -61,13 +61,21 @@ function timePart(time_ms: number): string {
 }
 
 function countedPart(sequence: number, random: Uint8Array): string {
-  const byte = (index: number) => random[index] ?? 0;
-  const version = hex(0x7000 | ((sequence >>> 20) & 0xfff), 4);
-  const variant = hex(0x8000 | ((sequence >>> 6) & 0x3fff), 4);
-  const node =
-    hex((((sequence << 2) & 0xff) | (byte(10) & 0x03)) * 0x10000 + byte(11) * 0x100 + byte(12), 6) +
-    hex(byte(13) * 0x10000 + byte(14) * 0x100 + byte(15), 6);
-  return `${version}-${variant}-${node}`;
+  const byte = (index: number) => byteText(random[index] ?? 0);
+  const version = byteText(0x70 | ((sequence >>> 28) & 0x0f)) + byteText((sequence >>> 20) & 0xff);
+  const variant = byteText(0x80 | ((sequence >>> 14) & 0x3f)) + byteText((sequence >>> 6) & 0xff);
+  const node = byteText(((sequence << 2) & 0xff) | ((random[10] ?? 0) & 0x03));
+  return `${version}-${variant}-${node}${byte(11)}${byte(12)}${byte(13)}${byte(14)}${byte(15)}`;
+}
+
+const byteTexts = new Array<string | undefined>(256);
+
+function byteText(byte: number): string {
+  const known = byteTexts[byte];
+  if (known !== undefined) return known;
+  const text = hex(byte, 2);
+  byteTexts[byte] = text;
+  return text;
 }
 
 function hex(value: number, digits: number): string {

@@ -296,16 +296,24 @@ function keyInTree(input: string, path: string, workspace: Workspace, trees: rea
     );
   }
   if (tree.kind === 'git') return refuseGit(input);
-  // Counted in names, because folding may change a path's length but never its slashes.
-  const depth = tree.path.split('/').length - (tree.path.endsWith('/') ? 1 : 0);
-  const names = path.split('/').slice(depth);
-  if (names.length === 0 || names[0] === '') {
+  const relative = workspace.caseInsensitive ? belowByNames(path, tree.path) : below(path, tree.path);
+  if (relative === '') {
     return refuse('path_is_root', `The path ${quote(input)} is the root of the repository.`);
   }
-  if (path.includes('\\') && names.some((name) => name.includes('\\'))) {
+  if (relative.includes('\\')) {
     return refuse('path_invalid', `The path ${quote(input)} leads to a file with a backslash in its name.`);
   }
-  return finished(input, names.join('/'), workspace);
+  return finished(input, relative, workspace);
+}
+
+function below(path: string, tree: string): string {
+  return path.slice(tree.endsWith('/') ? tree.length : tree.length + 1);
+}
+
+/** Counted in names, because folding may change a path's length but never its slashes. */
+function belowByNames(path: string, tree: string): string {
+  const depth = tree.split('/').length - (tree.endsWith('/') ? 1 : 0);
+  return path.split('/').slice(depth).join('/');
 }
 
 function treeAround(path: string, caseInsensitive: boolean, trees: readonly Tree[]): Tree | undefined {

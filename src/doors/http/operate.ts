@@ -109,6 +109,8 @@ function splitIdentity(
   body: JsonObject,
   own: ReadonlySet<string>,
 ): { input: JsonObject; identity: JsonObject } {
+  // Most say who they are in their headers.
+  if (!IDENTITY.some((field) => body[field] !== undefined)) return { input: body, identity: {} };
   if (own.size === 0) {
     const { agent_id, agent_type, session_id, ...input } = body;
     return { input, identity: { agent_id, agent_type, session_id } };
