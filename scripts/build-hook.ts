@@ -29,11 +29,20 @@ interface Part {
   readonly entry: string;
   /** What its sources import when they need it, and this part needs always. */
   readonly always?: readonly string[];
+  /** The entities it nearly always does with; the others are a part of their own. */
+  readonly entities?: readonly string[];
+  /** Files whose classes it hardly ever makes one of: parts of their own, loaded by the first one. */
+  readonly deferred?: Record<string, readonly string[]>;
 }
 
 /** Each a file of its own with its compiled code beside it: the two programs, and what they load by the first import of it. */
 const PARTS: Record<string, Part> = {
-  before: { entry: 'doors/hooks/program.ts', always: ['./guarding.ts', './touched.ts'] },
+  before: {
+    entry: 'doors/hooks/program.ts',
+    always: ['./guarding.ts', './touched.ts'],
+    entities: ['lockEntity', 'lockFoldersEntity', 'sessionEntity', 'rulebookEntity'],
+    deferred: { 'stores/sqlite/trail.ts': ['SqliteTrail'] },
+  },
   during: { entry: 'doors/hooks/program.ts', always: ['./living.ts', './touched.ts'] },
   shell: { entry: 'policy/guard/command-line.ts' },
   judging: { entry: 'doors/hooks/judging.ts' },
@@ -41,6 +50,8 @@ const PARTS: Record<string, Part> = {
   sql: { entry: 'policy/guard/sql.ts' },
   notify: { entry: 'doors/notify/detached.ts' },
   cedar: { entry: 'policy/cedar/engine.ts' },
+  entities: { entry: 'domain/entities.ts' },
+  trail: { entry: 'stores/sqlite/trail.ts' },
   cleaning: { entry: 'operations/clean-up.ts' },
   search: { entry: 'ledger/trail/search.ts' },
   team: { entry: 'policy/team-file.ts' },
@@ -49,6 +60,10 @@ const PARTS: Record<string, Part> = {
   files: { entry: 'stores/files/store.ts' },
   lines: { entry: 'foreign-lines.ts' },
 };
+
+function partOf(file: string): string | undefined {
+  return Object.keys(PARTS).find((name) => PARTS[name]?.entry === file);
+}
 
 /** Behind imports that no hook ever makes. */
 const UNREACHED =
@@ -113,7 +128,7 @@ const MODULE_URL = `function moduleUrl(name) {
 }`;
 
 /** So that a part carries only the decisions it makes, and the store it is about to open at once. */
-const shaken = (always: readonly string[]): Plugin => ({
+const shaken = ({ always = [], entities }: Part): Plugin => ({
   name: 'shaken',
   setup({ onLoad }) {
     const rewrite = (file: string, change: (text: string) => string) =>
@@ -123,7 +138,10 @@ const shaken = (always: readonly string[]): Plugin => ({
         if (changed === text) throw new Error(`${file} is no longer as this script expects it`);
         return { loader: 'ts', contents: changed };
       });
-    rewrite('domain/commands.ts', (text) => text.replaceAll(' = command(', ' = /* @__PURE__ */ command('));
+    rewrite('domain/commands.ts', (text) =>
+      text.replaceAll(/ = (?=(?:command|registered)\()/g, ' = /* @__PURE__ */ '),
+    );
+    if (entities !== undefined) rewrite('domain/entities.ts', (text) => fewEntities(text, entities));
     rewrite('stores/open.ts', (text) =>
       text.replace(
         /const (\{ openSqlite \}) = await import\((.*?)\);(.*)/s,
@@ -140,20 +158,41 @@ const shaken = (always: readonly string[]): Plugin => ({
   },
 });
 
-const parts: Plugin = {
+/** Rows of the log may tell of any kind, but hardly ever of another than these before somebody has brought the records up to date. */
+function fewEntities(text: string, kept: readonly string[]): string {
+  const isKept = (line: string) => kept.some((name) => new RegExp(`\\b${name}\\b`).test(line));
+  const imports = text.split('\n').filter((line) => line.startsWith('import ') && isKept(line));
+  if (imports.length !== kept.length) return text;
+  return `import { defineEntities } from '../ledger/entity.ts';
+${imports.join('\n')}
+const few = defineEntities(${kept.join(', ')});
+let all;
+export const entities = { get: (kind) => few.get(kind) ?? (all ??= loadPart('entities').entities).get(kind) };`;
+}
+
+const parts = ({ deferred = {} }: Part): Plugin => ({
   name: 'parts',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, kind, resolveDir }) => {
       const imported = relative(source, join(resolveDir, path));
+      if (imported in deferred) return { path: imported, namespace: 'deferred' };
       if (imported in UNUSED) return { path: imported, namespace: 'unused' };
       // No file of ours does anything by being imported: what nobody uses is left out whole.
       if (kind !== 'dynamic-import') return { path: join(resolveDir, path), sideEffects: false };
       if (UNREACHED.test(path)) return { path, namespace: 'unreached' };
-      const part = Object.entries(PARTS).find(([, { entry }]) => entry === imported);
-      return part === undefined ? undefined : { path: part[0], namespace: 'part' };
+      const part = partOf(imported);
+      return part === undefined ? undefined : { path: part, namespace: 'part' };
     });
     onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({
       contents: `module.exports = loadPart('${path}')`,
+    }));
+    onLoad({ filter: /.*/, namespace: 'deferred' }, ({ path }) => ({
+      contents: (deferred[path] ?? [])
+        .map(
+          (name) =>
+            `export function ${name}(...given) { return new (loadPart('${partOf(path)}').${name})(...given); }`,
+        )
+        .join('\n'),
     }));
     onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({
       contents: (UNUSED[path] ?? [])
@@ -164,7 +203,7 @@ const parts: Plugin = {
       contents: `throw new Error('${path} is not part of the hook')`,
     }));
   },
-};
+});
 
 /**
  * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
@@ -203,9 +242,9 @@ const START = `const program = (event) => loadPart(event === 'before-tool' ? 'be
 if (require.main === module) program(process.argv[3]).start(keepCompiled);
 else module.exports = { program, scripts };`;
 
-async function bundle({ entry, always = [] }: Part, banner: string, footer: string): Promise<string> {
+async function bundle(part: Part, banner: string, footer: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(source, entry)],
+    entryPoints: [join(source, part.entry)],
     bundle: true,
     write: false,
     platform: 'node',
@@ -218,7 +257,7 @@ async function bundle({ entry, always = [] }: Part, banner: string, footer: stri
     footer: { js: footer },
     // Only who has such a store or a team needs them; they stay where they are installed.
     external: ['pg', '@aws-sdk/client-dynamodb', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
-    plugins: [parts, lazyBuiltins, shaken(always), moduleUrls],
+    plugins: [parts(part), lazyBuiltins, shaken(part), moduleUrls],
     logLevel: 'warning',
   });
   return outputFiles[0]?.text ?? '';

@@ -129,8 +129,8 @@ export class Connection {
    * What a tool of the agent is about to do, held against its profile. Only a refusal leaves a row: the look before every tool
    * would be most of the log.
    */
-  async judge(tool: string, permission: Permission): Promise<Refusal | undefined> {
-    const refusal = await this.#governor?.judge({ operation: tool, permission });
+  judge(standing: Standing, tool: string, permission: Permission): Refusal | undefined {
+    const refusal = this.#governor?.judge(standing, { operation: tool, permission });
     if (refusal === undefined) return undefined;
     const { store, clock } = this.#context;
     const asked = { name: tool, mutates: false };

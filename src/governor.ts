@@ -81,9 +81,8 @@ export class Governor {
     return !mutates && this.#authority === 'operator' && this.#actor.agent_type === LOCAL_COMMAND;
   }
 
-  /** By the rules as they are now. */
-  async judge(question: Omit<Question, 'door'>): Promise<Refusal | undefined> {
-    return permit(await this.standing(), { ...question, door: this.#door }, this.#rules.engine);
+  judge(standing: Standing, question: Omit<Question, 'door'>): Refusal | undefined {
+    return permit(standing, { ...question, door: this.#door }, this.#rules.engine);
   }
 
   govern<A extends JsonObject>(decision: Decision<A>, demand: Demand): Decision<A> {

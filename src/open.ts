@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CommitReader } from './commits.ts';
 import { Connection, HOUSEKEEPER } from './coordinator.ts';
 import type { CoordinatorContext } from './coordinator-context.ts';
@@ -9,7 +8,7 @@ import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
 import { limits } from './kernel/limits.ts';
 import { reservedProblem } from './kernel/names.ts';
-import { findWorkspace, type Workspace } from './kernel/workspace.ts';
+import { findWorkspace, joinPath, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store, StoreContext } from './ledger/store.ts';
 import type { Authority, Fleet } from './operation.ts';
@@ -184,7 +183,7 @@ function seal(store: Store, project: string, clock: Clock): { stop(): Promise<vo
 export function defaultStore(workspace: Workspace): string {
   const folder =
     workspace.gitCommonDir === undefined
-      ? join(workspace.root, '.coxswain')
-      : join(workspace.gitCommonDir, 'coxswain');
-  return `sqlite:${join(folder, 'cox.db')}`;
+      ? joinPath(workspace.root, '.coxswain')
+      : joinPath(workspace.gitCommonDir, 'coxswain');
+  return `sqlite:${joinPath(folder, 'cox.db')}`;
 }

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { glance, KeptFiles } from './kept-files.ts';
 import type { Clock } from './kernel/clock.ts';
 import { normaliseArea } from './kernel/path.ts';
 import { type Refusal, refuse } from './kernel/refusal.ts';
-import type { Workspace } from './kernel/workspace.ts';
+import { joinPath, type Workspace } from './kernel/workspace.ts';
 import type { FileText } from './places/read-bounded.ts';
 import { type FileProblem, firstProblem } from './policy/file-problem.ts';
 import type { Team } from './policy/team.ts';
@@ -18,7 +17,7 @@ export class TeamReader {
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace, clock: Clock, env: NodeJS.ProcessEnv = process.env) {
-    this.path = env.COX_TEAMS || join(workspace.root, 'teams.yaml');
+    this.path = env.COX_TEAMS || joinPath(workspace.root, 'teams.yaml');
     this.#workspace = workspace;
     const files = new KeptFiles((_path, text) => this.#parse(text));
     this.team = glance(clock, () => files.first([this.path]));

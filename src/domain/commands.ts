@@ -98,8 +98,13 @@ const registry = new Map<string, Build>();
 
 /** Every decision that changes something has a name here, so that a neighbour can make it for us (stores/sqlite/seat). */
 function command<A extends unknown[]>(name: string, build: (...args: A) => Decision<JsonObject>) {
-  registry.set(name, build as unknown as Build);
+  registered(name, build);
   return (...args: A): Decision<JsonObject> => ({ ...build(...args), command: { name, args } });
+}
+
+function registered<A extends unknown[]>(name: string, build: (...args: A) => Decision<JsonObject>): string {
+  registry.set(name, build as unknown as Build);
+  return name;
 }
 
 export const acquireLock = command('acquire_lock', acquire);
@@ -218,9 +223,7 @@ export const checkNetwork = command('check_network', judgeNetwork);
 export const setNetworkPolicy = command('set_network_policy', setPolicy);
 export const removeNetworkPolicy = command('remove_network_policy', dropPolicy);
 
-const GET_WORK = 'get_work';
-
-registry.set(GET_WORK, ((wanted: GetWork) => take(wanted).decision) as unknown as Build);
+const GET_WORK = registered('get_work', (wanted: GetWork) => take(wanted).decision);
 
 export function getWork(wanted: GetWork): Taking<JsonObject> {
   const { name, args, decision } = take(wanted);

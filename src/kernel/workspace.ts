@@ -48,7 +48,8 @@ export function volumeOf(path: string, windows: boolean): string | undefined {
   return path.startsWith('/') ? '/' : undefined;
 }
 
-function joinPath(directory: string, name: string): string {
+/** For what has no `..` in it; `join` of node:path looks for those. */
+export function joinPath(directory: string, name: string): string {
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 }
 

@@ -16,12 +16,16 @@ export function clientActor(
   client: Client,
   env: NodeJS.ProcessEnv,
   said: Partial<Actor> = {},
-  derived: Partial<Actor> | undefined = clientIdentity(client),
+  derive: () => Partial<Actor> | undefined = () => clientIdentity(client),
 ): Checked {
   const inherited = environmentIdentity(env);
+  const agent_id = said.agent_id ?? inherited.agent_id;
+  const session_id = said.session_id ?? inherited.session_id;
+  // Looking for the client's process takes a while, and is of no use to who says all of it.
+  const derived = agent_id === undefined || session_id === undefined ? derive() : undefined;
   return checkIdentity({
-    agent_id: said.agent_id ?? inherited.agent_id ?? derived?.agent_id,
+    agent_id: agent_id ?? derived?.agent_id,
     agent_type: said.agent_type ?? inherited.agent_type ?? client,
-    session_id: said.session_id ?? inherited.session_id ?? derived?.session_id,
+    session_id: session_id ?? derived?.session_id,
   });
 }

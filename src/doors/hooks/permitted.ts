@@ -19,13 +19,14 @@ export async function standingFor(
   permissions: readonly Permission[],
 ): Promise<{ standing: Standing | undefined; refusal?: string }> {
   const standing = await connection.standing();
+  if (standing === undefined) return { standing };
   if (runsCommands(call)) {
     for (const permission of ['execute' as const, ...permissions]) {
-      const refusal = await connection.judge('shell', permission);
+      const refusal = connection.judge(standing, 'shell', permission);
       if (refusal !== undefined) return { standing, refusal: said(refusal) };
     }
   }
-  const refusal = writes ? await connection.judge('edit', 'write') : undefined;
+  const refusal = writes ? connection.judge(standing, 'edit', 'write') : undefined;
   return refusal === undefined ? { standing } : { standing, refusal: said(refusal) };
 }
 

@@ -53,12 +53,20 @@ export function storeUrl(order: Order, workspace: Workspace, env: NodeJS.Process
 }
 
 function actorFor({ client }: Order, { conversation }: Call, env: NodeJS.ProcessEnv): Actor {
-  // Without a process to know the client by, its conversation is the next best.
-  const name = fingerprint(conversation);
-  const unknown = { agent_id: `${client}-${name.slice(0, 6)}`, session_id: `${client}-${name}` };
-  const who = clientActor(client, env, {}, clientIdentity(client) ?? unknown);
+  const who = clientActor(
+    client,
+    env,
+    {},
+    () => clientIdentity(client) ?? unknownClient(client, conversation),
+  );
   if (!who.ok) throw new Error(who.refusal.message);
   return who.identity as Actor;
+}
+
+/** Without a process to know the client by, its conversation is the next best. */
+function unknownClient(client: Client, conversation: string): Partial<Actor> {
+  const name = fingerprint(conversation);
+  return { agent_id: `${client}-${name.slice(0, 6)}`, session_id: `${client}-${name}` };
 }
 
 export async function openPlace(order: Order, call: Call, around: Surroundings): Promise<Place> {

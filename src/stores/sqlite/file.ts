@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
@@ -37,7 +37,7 @@ export function isWindowsShare(path: string): boolean {
 
 /** Opens or creates the file and brings it to this version's schema. Many processes may do so at once. */
 export async function openFile(path: string, clock: Clock): Promise<DatabaseSync> {
-  const file = resolve(path);
+  const file = isAbsolute(path) ? path : resolve(path);
   try {
     prepareFolder(file);
   } catch (error) {

@@ -73,7 +73,7 @@ async function openOnce(path: string, context: StoreContext, attach?: Attach): P
 
 function realName(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return resolve(path);
   }
