@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CLIENTS } from '../../src/doors/enforce/clients.ts';
+import { submitWork } from '../../src/operations/submit-work.ts';
 import { git, Stage } from './support.ts';
 
 const REQUIRE = { flags: ['--locks', 'require'] };
@@ -216,4 +217,20 @@ test('[LOCK-12] the bundle and `cox hook` answer alike', async () => {
   assert.equal(plain(unbundled.out), plain(bundled.out));
   const options = { flags: ['--locks', 'warn'], unbundled: true };
   assert.match((await bob.edit('a.txt', options)).context ?? '', /warns: a\.txt is locked by alice/);
+});
+
+test('[LOCK-12] rows of the log about other things than locks, which no record shows yet, are read before an edit', async () => {
+  await using stage = new Stage();
+  const alice = stage.agent('alice');
+  const connection = (await stage.open()).connect({ agent_id: 'other' });
+  let isOver = false;
+  const busy = (async () => {
+    // The records follow in a quiet moment, and there is none.
+    while (!isOver) await connection.perform(submitWork, { task_type: 't', task_description: 'd' });
+  })();
+  const { out, denied } = await alice.edit('a.txt');
+  isOver = true;
+  await busy;
+  assert.deepEqual([out, denied], ['', undefined]);
+  assert.deepEqual(await stage.locks(), ['a.txt: alice (editing (automatic))']);
 });
