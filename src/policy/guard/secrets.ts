@@ -82,12 +82,15 @@ const AZURE_SECRET = /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g;
 const TELLING_WORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'cred', 'bearer', 'auth'];
 const TELLING_SIGNS = ['=', ':', '@'];
 const LONG_WORD_CHARS = 20;
+const UUID_CHARS = 36;
 
 /**
  * Without a telling word or sign, or a word so long that it may be one, there is nothing that the expressions could find. By hand, for
  * most texts are names of files, and a hook would compile an expression for one of them.
  */
 function isWorthALook(text: string): boolean {
+  // No token is written so, and every other parameter is an id.
+  if (text.length === UUID_CHARS && UUID.test(text)) return false;
   if (TELLING_SIGNS.some((sign) => text.includes(sign))) return true;
   const lower = text.toLowerCase();
   return TELLING_WORDS.some((word) => lower.includes(word)) || hasLongWord(text);
