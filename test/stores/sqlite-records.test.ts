@@ -216,6 +216,51 @@ const turned = (id: string, sort: string): EventBody => ({
   data: { sort },
 });
 
+test('[STORE-1] a queue that is taken from at its head and in its middle: who asks again and again finds what is left', async () => {
+  const random = new Seeded(7);
+  const process = await Process.on(join(folder, 'queue.db'));
+  const truth = new Map<string, EntityRecord>();
+  const put = (id: string, sort: string | undefined) => {
+    const event = { kind: 'card', id, type: 'turned', data: { sort } };
+    process.transact(() => {
+      for (const record of process.commit('one', [event], 1)) truth.set(record.id, record);
+      if (random.chance(0.01)) process.records.fold();
+    });
+  };
+  for (let index = 0; index < 300; index += 1) put(`card-${index}`, `q/${index % 5}`);
+  process.transact(() => process.records.fold());
+  for (let step = 0; step < 600; step += 1) {
+    const limit = random.pick([1, 1, 1, 3, 150]);
+    const range: Range = { by: 'sort', kind: 'card', from: 'q/', before: 'q0', limit };
+    const found = process.look(() => process.records.range('one', range));
+    assert.deepEqual(plain(found), plain(select(truth.values(), range)), `step ${step}`);
+    const taken = random.chance(0.7) || found.length === 0 ? found[0] : random.pick(found);
+    if (taken !== undefined) put(taken.id, random.chance(0.1) ? 'q/9' : undefined);
+    if (random.chance(0.3)) put(`late-${step}`, `q/${random.between(0, 5)}`);
+  }
+  process.database.close();
+});
+
+test('[STORE-1] records too large to be kept in memory are found, whatever is known of what is not there', async () => {
+  const process = await Process.on(join(folder, 'large.db'));
+  const id = (index: number) => `large-${index}`;
+  for (let index = 0; index < 60; index += 1) {
+    const data = { sort: 'x'.repeat(500), group: 'y'.repeat(500), note: 'z'.repeat(1000) };
+    process.transact(() => {
+      process.commit('one', [{ kind: 'card', id: id(index), type: 'turned', data }], 1);
+      if (index % 7 === 0) process.records.fold();
+    });
+    const found = process.look(() =>
+      Array.from({ length: 60 }, (_, each) => process.records.get('one', { kind: 'card', id: id(each) })?.id),
+    );
+    assert.deepEqual(
+      found,
+      Array.from({ length: 60 }, (_, each) => (each <= index ? id(each) : undefined)),
+    );
+  }
+  process.database.close();
+});
+
 test('[STORE-1] the table is behind the log until it is folded, and then says the same to whoever opens the file', async () => {
   const path = join(folder, 'behind.db');
   const writer = await Process.on(path);

@@ -392,6 +392,20 @@ const sqlite: Plant[] = [
     tests: [stores('sqlite-records'), conformance('sqlite')],
   },
   {
+    name: 'SQLite: a window into the table leaves out what is changed in its middle and what comes before it',
+    file: 'src/stores/sqlite/recent.ts',
+    from: 'if (at === 0) table.drop();',
+    to: 'if (at >= 0) table.drop();',
+    tests: [stores('sqlite-records')],
+  },
+  {
+    name: 'SQLite: what was folded after the ids were gone through counts as not there',
+    file: 'src/stores/sqlite/records.ts',
+    from: 'if (stored === undefined) kind.filter?.add(record.id);',
+    to: '',
+    tests: [stores('sqlite-records')],
+  },
+  {
     name: 'SQLite: retention removes rows that no record shows yet',
     file: 'src/stores/sqlite/trail.ts',
     from: 'this.#writer.records.fold();',
