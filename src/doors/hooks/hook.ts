@@ -61,10 +61,18 @@ export async function runHook(order: Order, input: HookInput): Promise<HookResul
   return { text: answerText(order, verdict, known.call?.happened), close: () => close(known) };
 }
 
+/** Who waits for nothing is through before the event loop turns once: most hooks never need the timer, and to make one takes a while. */
 function timer(time_ms: number): { over: Promise<never>; stop(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timeout = setTimeout(() => reject(new Error(`no answer within ${time_ms} ms`)), time_ms);
-  return { over: promise, stop: () => clearTimeout(timeout) };
+  let timeout: NodeJS.Timeout | undefined;
+  const turned = setImmediate(() => {
+    timeout = setTimeout(() => reject(new Error(`no answer within ${time_ms} ms`)), time_ms);
+  });
+  const stop = () => {
+    clearImmediate(turned);
+    clearTimeout(timeout);
+  };
+  return { over: promise, stop };
 }
 
 async function close({ place }: Known): Promise<void> {
