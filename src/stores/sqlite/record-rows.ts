@@ -2,17 +2,13 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityRecord } from '../../ledger/entity.ts';
 
-export const COLUMNS = 'r.kind, r.id, r.version, r.born, r.state';
+/** What is asked for by a key. Rows come as arrays: an object with names takes node:sqlite half as long again. */
+export const STORED = 'r.version, r.born, r.state';
 
-export interface RecordRow {
-  kind: string;
-  id: string;
-  version: number;
-  born: number;
-  state: string;
-  /** By which it was found. */
-  key: string;
-}
+export type StoredRow = readonly [version: number, born: number, state: string];
+
+/** `key`: by which it was found. */
+export type RecordRow = readonly [...StoredRow, id: string, key: string];
 
 /** What else is written in other places about a record that the table has. */
 export interface StoredAs {
@@ -20,14 +16,12 @@ export interface StoredAs {
   readonly links: readonly string[];
 }
 
-export function toRecord(row: Omit<RecordRow, 'key'>): EntityRecord {
-  return {
-    kind: row.kind,
-    id: row.id,
-    version: row.version,
-    born: row.born,
-    state: JSON.parse(row.state) as JsonObject,
-  };
+export function toRecord(
+  kind: string,
+  id: string,
+  [version, born, state]: StoredRow | RecordRow,
+): EntityRecord {
+  return { kind, id, version, born, state: JSON.parse(state) as JsonObject };
 }
 
 /** Links stand in a table of their own, with what they are ordered by. */
@@ -45,7 +39,7 @@ export function selectBy(key: string, table: string): string {
     table === 'r'
       ? 'records r'
       : 'links l JOIN records r ON r.project = l.project AND r.kind = l.kind AND r.id = l.id';
-  return `SELECT ${COLUMNS}, ${key} AS key FROM ${from} WHERE ${table}.project = ? AND ${table}.kind = ?`;
+  return `SELECT ${STORED}, r.id, ${key} FROM ${from} WHERE ${table}.project = ? AND ${table}.kind = ?`;
 }
 
 export function orderBy(key: string, table: string): string {

@@ -123,10 +123,10 @@ export class Records {
     const known = kind.known.get(key.id);
     if (known !== undefined) return known ?? undefined;
     if (kind.filter?.mayHave(key.id) === false) return undefined;
-    const row = this.#statements.recordRow(project, key);
+    const row = this.#statements.stored(project, key);
     if (row === undefined) this.#missed(kind, key.kind);
-    const record = row === undefined ? undefined : toRecord(row);
-    if (isSmall(row?.state)) kind.known.set(key.id, record ?? null);
+    const record = row === undefined ? undefined : toRecord(key.kind, key.id, row);
+    if (isSmall(row?.[2])) kind.known.set(key.id, record ?? null);
     return record;
   }
 

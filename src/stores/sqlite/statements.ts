@@ -11,11 +11,12 @@ import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
 import type { Journal, Place } from './journal.ts';
 import {
-  COLUMNS,
   eachWay,
   orderBy,
   type RecordRow,
+  STORED,
   type StoredAs,
+  type StoredRow,
   selectBy,
   toRecord,
 } from './record-rows.ts';
@@ -57,15 +58,20 @@ type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
 class Prepared {
   readonly #database: DatabaseSync;
   readonly #sql: string;
+  readonly #asArrays: boolean;
   #statement: StatementSync | undefined;
 
-  constructor(database: DatabaseSync, sql: string) {
+  constructor(database: DatabaseSync, sql: string, asArrays = false) {
     this.#database = database;
     this.#sql = sql;
+    this.#asArrays = asArrays;
   }
 
   get ready(): StatementSync {
-    this.#statement ??= this.#database.prepare(this.#sql);
+    if (this.#statement === undefined) {
+      this.#statement = this.#database.prepare(this.#sql);
+      if (this.#asArrays) this.#statement.setReturnArrays(true);
+    }
     return this.#statement;
   }
 }
@@ -101,17 +107,20 @@ export class Statements {
 
   constructor(database: DatabaseSync) {
     const prepare = (sql: string) => new Prepared(database, sql);
+    const prepareRows = (sql: string) => new Prepared(database, sql, true);
     this.#begin = prepare('BEGIN IMMEDIATE');
     this.#beginReading = prepare('BEGIN DEFERRED');
     this.#commit = prepare('COMMIT');
-    this.#record = prepare(`SELECT ${COLUMNS} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
+    this.#record = prepareRows(`SELECT ${STORED} FROM records r WHERE project = ? AND kind = ? AND id = ?`);
     this.#ids = prepare(`SELECT id FROM records WHERE project = ? AND kind = ? LIMIT ${ROWS}`);
     this.#ranges = eachWay((key, table) =>
-      prepare(`${selectBy(key, table)} AND ${key} >= ? AND ${key} < ? ${orderBy(key, table)} LIMIT ${ROWS}`),
+      prepareRows(
+        `${selectBy(key, table)} AND ${key} >= ? AND ${key} < ? ${orderBy(key, table)} LIMIT ${ROWS}`,
+      ),
     );
     this.#rangesFrom = eachWay((key, table) => {
       const place = `(${key}, ${table}.born, ${table}.id)`;
-      return prepare(
+      return prepareRows(
         `${selectBy(key, table)} AND ${place} > (?, ?, ?) AND ${key} < ? ${orderBy(key, table)}`,
       );
     });
@@ -138,7 +147,7 @@ export class Statements {
     this.#operation = prepare(`SELECT input_digest, position, body FROM log
       WHERE operation_id = ? AND input_digest IS NOT NULL AND agent_id = ? AND project = ? AND at_ms >= ?`);
     this.#epoch = prepare('PRAGMA user_version');
-    this.#dataVersion = prepare('PRAGMA data_version');
+    this.#dataVersion = prepareRows('PRAGMA data_version');
     this.#resent = prepare(`SELECT position, body FROM log
       WHERE position > ? AND operation_id = ? AND agent_id = ? AND project = ? LIMIT 1`);
     this.#seat = prepare('SELECT token, pid, socket, taken_at_ms, expires_at_ms FROM seat');
@@ -168,12 +177,12 @@ export class Statements {
   }
 
   record(project: string, key: EntityKey): EntityRecord | undefined {
-    const row = this.recordRow(project, key);
-    return row === undefined ? undefined : toRecord(row);
+    const row = this.stored(project, key);
+    return row === undefined ? undefined : toRecord(key.kind, key.id, row);
   }
 
-  recordRow(project: string, { kind, id }: EntityKey): Omit<RecordRow, 'key'> | undefined {
-    return this.#record.ready.get(project, kind, id) as Omit<RecordRow, 'key'> | undefined;
+  stored(project: string, { kind, id }: EntityKey): StoredRow | undefined {
+    return this.#record.ready.get(project, kind, id) as StoredRow | undefined;
   }
 
   range(project: string, { by, kind, from, before, limit }: Range): EntityRecord[] {
@@ -184,7 +193,7 @@ export class Statements {
       before,
       Math.min(limit, limits.range_rows_max),
     );
-    return (rows as unknown as RecordRow[]).map(toRecord);
+    return (rows as unknown as RecordRow[]).map((row) => toRecord(kind, row[3], row));
   }
 
   ids(project: string, kind: string, limit: number): string[] {
@@ -362,7 +371,8 @@ export class Statements {
 
   /** Changes when another connection has committed. */
   dataVersion(): number {
-    return (this.#dataVersion.ready.get() as { data_version: number }).data_version;
+    const [version] = this.#dataVersion.ready.get() as unknown as [number];
+    return version;
   }
 }
 

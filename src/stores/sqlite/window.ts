@@ -2,7 +2,7 @@ import type { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityRecord } from '../../ledger/entity.ts';
 import type { Placed } from '../../ledger/index-order.ts';
-import { type RecordRow, toRecord } from './record-rows.ts';
+import { toRecord } from './record-rows.ts';
 import type { Statements } from './statements.ts';
 
 const AT_ONCE_MAX = 64;
@@ -73,16 +73,14 @@ export class TableWindow {
     const enough = this.#rows.length + this.#atOnce;
     let characters = 0;
     for (const row of this.#statements.rowsFrom(this.#project, this.#range, this.#read)) {
-      this.#read = { key: row.key, record: this.#recordOf(row) };
+      const [version, , state, id, key] = row;
+      const known = this.#known.get(id);
+      const record = known?.version === version ? known : toRecord(this.#range.kind, id, row);
+      this.#read = { key, record };
       this.#rows.push(this.#read);
-      characters += row.state.length;
+      characters += state.length;
       if (this.#rows.length >= enough || characters > AHEAD_CHARACTERS_MAX) return;
     }
     this.#isAll = true;
-  }
-
-  #recordOf(row: RecordRow): EntityRecord {
-    const known = this.#known.get(row.id);
-    return known?.version === row.version ? known : toRecord(row);
   }
 }
