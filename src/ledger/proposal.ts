@@ -200,19 +200,19 @@ export function overLimits(proposal: Proposal) {
     return refuse('too_large', message);
   }
   for (const write of proposal.writes) {
-    if (byteLength(write.id) > limits.entity_id_bytes_max)
+    if (isLonger(write.id, limits.entity_id_bytes_max))
       return refuse(
         'too_large',
         `The id of a ${write.kind} is longer than ${limits.entity_id_bytes_max} bytes.`,
       );
-    for (const key of [write.keys.sort, write.keys.group, ...(write.keys.links ?? [])]) {
-      if (key !== undefined && byteLength(key) > limits.index_key_bytes_max)
-        return refuse(
-          'too_large',
-          `A key of a ${write.kind} is longer than ${limits.index_key_bytes_max} bytes.`,
-        );
-    }
-    if ((write.keys.links?.length ?? 0) > limits.links_per_record)
+    const { sort = '', group = '', links = [] } = write.keys;
+    const isKeyLonger = (key: string) => isLonger(key, limits.index_key_bytes_max);
+    if (isKeyLonger(sort) || isKeyLonger(group) || links.some(isKeyLonger))
+      return refuse(
+        'too_large',
+        `A key of a ${write.kind} is longer than ${limits.index_key_bytes_max} bytes.`,
+      );
+    if (links.length > limits.links_per_record)
       return refuse('too_large', `A ${write.kind} has more than ${limits.links_per_record} links.`);
   }
   return undefined;
@@ -220,11 +220,11 @@ export function overLimits(proposal: Proposal) {
 
 /** Of the encoded state; stores call it where they have the text anyway. */
 export function stateTooLarge(kind: string, stateText: string) {
-  if (stateText.length * 3 < limits.state_bytes_max || byteLength(stateText) <= limits.state_bytes_max)
-    return undefined;
+  if (!isLonger(stateText, limits.state_bytes_max)) return undefined;
   return refuse('too_large', `The ${kind} would need more than ${limits.state_bytes_max} bytes.`);
 }
 
-function byteLength(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
+/** In UTF-8, in which a unit of UTF-16 takes three bytes at most. */
+function isLonger(text: string, bytes: number): boolean {
+  return text.length * 3 > bytes && Buffer.byteLength(text, 'utf8') > bytes;
 }
