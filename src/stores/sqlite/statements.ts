@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -10,6 +10,7 @@ import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
 import type { Journal, Place } from './journal.ts';
+import { Prepared } from './prepared.ts';
 import {
   eachWay,
   orderBy,
@@ -53,28 +54,6 @@ type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
   at?: Place | undefined;
   operation_id?: string | undefined;
 };
-
-/** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
-class Prepared {
-  readonly #database: DatabaseSync;
-  readonly #sql: string;
-  readonly #asArrays: boolean;
-  #statement: StatementSync | undefined;
-
-  constructor(database: DatabaseSync, sql: string, asArrays = false) {
-    this.#database = database;
-    this.#sql = sql;
-    this.#asArrays = asArrays;
-  }
-
-  get ready(): StatementSync {
-    if (this.#statement === undefined) {
-      this.#statement = this.#database.prepare(this.#sql);
-      if (this.#asArrays) this.#statement.setReturnArrays(true);
-    }
-    return this.#statement;
-  }
-}
 
 /** Every statement the store runs. Nothing here decides anything. */
 export class Statements {
