@@ -1,4 +1,3 @@
-import { BoundedMap } from './kernel/bounded-map.ts';
 import type { Json, JsonObject } from './kernel/json.ts';
 import { maskSecrets } from './policy/guard/secrets.ts';
 
@@ -11,8 +10,6 @@ const SECRET_ENDS = [
   ...['password', 'passwd', 'passphrase', 'secret', 'token', 'credential', 'credentials', 'authorization'],
   ...['apikey', 'api_key', 'accesskey', 'access_key', 'privatekey', 'private_key'],
 ];
-/** Nearly all names are those of declared parameters. */
-const secretNames = new BoundedMap<boolean>(1000);
 
 /**
  * The audit row's copy of the parameters. Long texts are shortened: their full form is in the event, and one copy of
@@ -41,12 +38,8 @@ function shorten(name: string, value: Json, depth: number): Json {
 }
 
 function isSecretName(name: string): boolean {
-  const known = secretNames.get(name);
-  if (known !== undefined) return known;
   const lower = name.toLowerCase();
-  const isSecret = SECRET_ENDS.some((end) => lower.endsWith(end));
-  secretNames.set(name, isSecret);
-  return isSecret;
+  return SECRET_ENDS.some((end) => lower.endsWith(end));
 }
 
 function shortText(text: string): string {

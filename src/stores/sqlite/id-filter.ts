@@ -1,9 +1,9 @@
 const BITS = 2 ** 20;
-/** From here on nearly everything may be there, and asking the table is as quick. */
+/** With so many it is wrong about a fifth of those that are not there. */
 const IDS_MAX = 300_000;
 
 /**
- * Tells of most ids that they are not among those it was given, in a hundredth of the time in which the table does (a Bloom filter of 128 KB:
+ * Tells of most ids that they are not among those it was given, in a tenth of the time in which the table does (a Bloom filter of 128 KB:
  * with 100,000 ids it is wrong about one of sixty that are not there, and never about one that is).
  */
 export class IdFilter {

@@ -10,12 +10,12 @@ import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
 import type { Known } from './window.ts';
 
-/** Of each kind: the locks of a large repository, some ten megabytes. */
+/** Of each kind: the locks of a large repository. */
 const KNOWN_MAX = 16_384;
 /** What is larger is read again: a few thousand of those would be all the memory there is. */
 const KNOWN_CHARACTERS_MAX = 1024;
 const ROWS_AT_ONCE = 1000;
-/** So many ids of the table are gone through to know the others, which takes some ten milliseconds. */
+/** So many ids of the table at most are gone through to know the others. */
 const FILTERED_MAX = 50_000;
 /** Who has looked in vain so often creates much: worth that time. A hook never gets so far. */
 const FILTER_AFTER = 256;
