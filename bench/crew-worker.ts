@@ -135,4 +135,6 @@ process.on('message', async (message: number | 'close') => {
   const report: WorkerReport = { waits_ms };
   process.send?.(report);
 });
+// Whoever measures may be stopped in the middle; nobody is left behind.
+process.on('disconnect', () => process.exit());
 process.send?.('ready');

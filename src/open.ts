@@ -101,7 +101,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     work_dir: env.COX_WORK_DIR || undefined,
   };
   // Whoever lives long seals the log for all; a short command would not get to it.
-  const sealing = options.sits === true ? seal(store, project, clock) : undefined;
+  const sealing = options.sits === true ? seal(store, project, { clock, random }) : undefined;
   return {
     store,
     store_url,
@@ -166,10 +166,10 @@ async function fleetSettings(env: NodeJS.ProcessEnv, store_url: string): Promise
   return { ...env, COX_WORKSPACE: layoutOf(store_url.slice('files:'.length)).folder };
 }
 
-function seal(store: Store, project: string, clock: Clock): { stop(): Promise<void> } {
+function seal(store: Store, project: string, context: { clock: Clock; random: Random }) {
   const closing = new AbortController();
   const done = import('./ledger/trail/sealing.ts').then(({ keepSealing }) =>
-    keepSealing(store, project, clock, closing.signal),
+    keepSealing(store, project, context, closing.signal),
   );
   return {
     stop() {

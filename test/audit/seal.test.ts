@@ -130,9 +130,48 @@ test('[AUD-6] whoever lives long seals by itself, goes on after a failure, and s
       await new Promise(setImmediate);
     },
   };
-  const sealing = keepSealing(store, 'default', clock, stop.signal);
+  const sealing = keepSealing(store, 'default', { clock, random: { fraction: () => 0.5 } }, stop.signal);
   await until(async () => (await sealsOf(place)).length === 1);
   stop.abort();
   await sealing;
   assert.ok(looks >= 2);
+});
+
+test('[AUD-6] of many who catch up with a long log one goes on, and the others leave it to that one', async () => {
+  await using place = await Place.open('sqlite');
+  await work(place, 1600);
+  const { store } = place.coxswain;
+  const stop = new AbortController();
+  const pauses_ms: number[] = [];
+  const ticks_ms = [0, 20, 20, 40, 40, 45];
+  /** Somebody else seals the same rows while this one gathers them. */
+  const beaten = {
+    ...place.clock,
+    // A segment takes 20 ms here, then 5.
+    elapsed_ms: () => ticks_ms.shift() ?? 0,
+    async sleep(ms: number) {
+      pauses_ms.push(Math.round(ms));
+      if (pauses_ms.length === 4) stop.abort();
+    },
+  };
+  let rivals = 1;
+  const trail = {
+    sealsBefore: store.trail.sealsBefore.bind(store.trail),
+    async addSeal(...sealed: Parameters<typeof store.trail.addSeal>) {
+      if (rivals > 0) {
+        rivals -= 1;
+        await store.trail.addSeal(...sealed);
+      }
+      return await store.trail.addSeal(...sealed);
+    },
+  };
+  const watched = { trail, read: store.read.bind(store) } as unknown as typeof store;
+  await keepSealing(watched, 'default', { clock: beaten, random: { fraction: () => 0 } }, stop.signal);
+  assert.deepEqual(
+    pauses_ms,
+    [7500, 7500, 80, 50],
+    'long after being beaten; after a seal of its own as it takes',
+  );
+  assert.equal((await sealsOf(place)).length, 3);
+  assert.equal((await verify(store, 'default')).fault, undefined);
 });
