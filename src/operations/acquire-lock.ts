@@ -45,14 +45,16 @@ export const acquireLock = {
   async handle(input, step) {
     const named = namedAreas(input, step);
     if ('success' in named) return named;
-    const foreign = notOwner(named.areas, await step.team(), step.caller.agent_id);
+    const { areas, single, names } = named;
+    const foreign = notOwner(areas, await step.team(), step.caller.agent_id);
     if (foreign !== undefined) return foreign;
     const caller = { ...step.caller, token: input.fencing_token };
     const ttl_ms = input.ttl_minutes * 60_000;
-    const command = { ...named, caller, ttl_ms, reason: input.reason, shared: input.shared };
+    const command = { areas, single, caller, ttl_ms, reason: input.reason, shared: input.shared };
     const answer = await acquire(command, (input.wait_seconds ?? 0) * 1000, step);
     if (isRefusal(answer)) return answer;
-    for (const { file_path, fencing_token } of named.single ? [answer] : (answer.locks as JsonObject[]))
+    for (const [name, area] of names) step.grants.rememberName(name, area);
+    for (const { file_path, fencing_token } of single ? [answer] : (answer.locks as JsonObject[]))
       step.grants.remember(`lock/${file_path}`, fencing_token as number);
     return answer;
   },

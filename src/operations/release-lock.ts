@@ -26,10 +26,12 @@ export const releaseLock = {
   sample: { file_path: 'src/app.ts' },
   input: async () => (await import('./schemas/locks.ts')).releaseLock,
   async handle(input, step) {
-    const named = namedAreas(input, step);
+    const { grants } = step;
+    const area = (path: string, field: string) => grants.lockNamed(path) ?? step.area(path, field);
+    const named = namedAreas(input, { area });
     if ('success' in named) return named;
     const releases = named.areas.map((area) => {
-      const token = input.fencing_token ?? step.grants.of(`lock/${areaName(area)}`);
+      const token = input.fencing_token ?? grants.of(`lock/${areaName(area)}`);
       return { area, caller: { ...step.caller, token } };
     });
     const [only] = releases;
@@ -38,9 +40,9 @@ export const releaseLock = {
     const results = named.single ? [answer] : ((answer.results as JsonObject[] | undefined) ?? []);
     for (const [index, { area, caller }] of releases.entries()) {
       const result = results[index];
-      if (result !== undefined && !isRefusal(result))
-        step.grants.forget(`lock/${areaName(area)}`, caller.token);
+      if (result !== undefined && !isRefusal(result)) grants.forget(`lock/${areaName(area)}`, caller.token);
     }
+    if (!isRefusal(answer)) for (const name of named.names.keys()) grants.forgetName(name);
     return answer;
   },
 } satisfies Operation<Input>;
