@@ -331,8 +331,11 @@ function treeAround(path: string, caseInsensitive: boolean, trees: readonly Tree
  * none, and its key must not change when somebody creates it in another spelling.
  */
 function finished(input: string, relative: string, workspace: Workspace): PathResult {
-  const key = workspace.caseInsensitive ? foldCase(relative) : relative.normalize('NFC');
-  if (isUnprintable(key) || key.trim() === '') {
+  // Most are plain, and as they are.
+  const plain = isPlain(relative);
+  const normal = plain ? relative : relative.normalize('NFC');
+  const key = workspace.caseInsensitive ? foldCase(relative) : normal;
+  if ((!plain && isUnprintable(key)) || key.trim() === '') {
     return refuse('path_invalid', `The path ${quote(input)} leads to ${quote(key)}, which is not printable.`);
   }
   const mayBeGit = key.toLowerCase().includes('git');

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { fileSystemProblem } from '../../src/stores/sqlite/file.ts';
@@ -131,6 +132,8 @@ for (const [what, disturb] of DISTURBANCES) {
     sql(path, 'PRAGMA wal_checkpoint(PASSIVE)');
     assert.equal((await agent.call('acquire_lock', { file_path: 'a.ts' })).success, true);
     disturb(path);
+    // It is looked for once in a millisecond.
+    await sleep(2);
     for (const operation of ['acquire_lock', 'check_locks']) {
       const input = operation === 'acquire_lock' ? { file_path: 'lost.ts' } : {};
       const answer = await agent.call(operation, input);

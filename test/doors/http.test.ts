@@ -4,6 +4,7 @@ import { renameSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '../../src/doors/http/server.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -206,6 +207,8 @@ test('a store that went away: 503 with its code, while the process stays healthy
   const acquire = () => http.post('/locks/acquire', { agent_id: 'alice', file_path: 'a.ts' });
   assert.equal((await acquire()).status, 200);
   renameSync(join(place.folder, 'store'), join(place.folder, 'elsewhere'));
+  // It is looked for once in a millisecond.
+  await sleep(2);
   const { status, body } = await acquire();
   assert.equal(status, 503);
   assert.match(String(body.error), /^(store_moved|database_unavailable)$/);

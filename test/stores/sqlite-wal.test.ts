@@ -71,13 +71,20 @@ async function turnsOf(work: () => Promise<void>): Promise<number> {
 
 test('[STORE-1] a lone caller waits for nobody, but from time to time it is looked whether there are others', async () => {
   const gathering = new Gathering(cellContext.clock);
-  const waits: number[] = [];
-  for (let call = 0; call < 20; call += 1) {
-    waits.push(await turnsOf(() => gathering.wait(['one'])));
-    gathering.took(1);
-  }
-  const looks = waits.filter((turns) => turns > 0).length;
-  assert.ok(looks >= 2 && looks <= 3, `${waits}`);
+  const looks = async (calls: number, waiting: string[]): Promise<number> => {
+    let count = 0;
+    for (let call = 0; call < calls; call += 1) {
+      if ((await turnsOf(() => gathering.wait(waiting))) > 0) count += 1;
+      gathering.took(1);
+    }
+    return count;
+  };
+  // After 8, 16, 32 and then 64 calls each.
+  assert.equal(await looks(60, ['one']), 3);
+  assert.equal(await looks(64 * 3, ['one']), 3);
+  // Somebody else was there: it is looked more often again.
+  assert.equal(await looks(1, ['one', 'two']), 1);
+  assert.equal(await looks(10, ['one']), 1);
 });
 
 test('[STORE-1] those who were served together are waited for, a moment', async () => {

@@ -2,8 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 
 const GATHERED_SHARE = 0.75;
 const GATHER_MS_MAX = 0.4;
-/** So many calls in a row may each be served alone, before a look whether there are others by now. */
-const ALONE_MAX = 8;
+/**
+ * So many calls in a row may each be served alone, before a look whether there are others by now; more from look to look, as long
+ * as there are none. A look takes a caller who is alone a tenth of its time.
+ */
+const ALONE_MIN = 8;
+const ALONE_MAX = 64;
 
 /** When a batch begins: at once for a caller who is alone, and when most of them are here where there are many. */
 export class Gathering {
@@ -11,6 +15,7 @@ export class Gathering {
   #lastBatch = 0;
   /** Batches since it last waited for others to come. */
   #unwaited = 0;
+  #alone = ALONE_MIN;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,9 +32,10 @@ export class Gathering {
    * At least a moment passes: whoever hands something in may be inside a transaction itself.
    */
   async wait(waiting: readonly unknown[]): Promise<void> {
-    if (this.#lastBatch <= 1 && waiting.length <= 1 && this.#unwaited < ALONE_MAX) return;
+    if (this.#lastBatch <= 1 && waiting.length <= 1 && this.#unwaited < this.#alone) return;
     this.#unwaited = 0;
     await this.#untilMostAreHere(waiting);
+    this.#alone = waiting.length > 1 ? ALONE_MIN : Math.min(ALONE_MAX, this.#alone * 2);
   }
 
   /**

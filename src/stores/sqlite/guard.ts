@@ -7,13 +7,18 @@ import type { Wal } from './wal.ts';
 
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_HEADER_BYTES = 24;
+/**
+ * So soon after a look nobody looks again: it would take a caller who is alone a twentieth of its time. Whoever takes the files away
+ * within so short a time takes what was committed before it, too.
+ */
+const LOOK_EVERY_MS = 1;
 /** Between two full looks the folder, the file's size and the first byte of the -wal have to do. */
 const FULL_LOOK_EVERY_MS = 200;
 /** Older kernels and file systems count a folder's time in steps; a change within one would not show. */
 const SETTLED_MS = 50;
 
 /**
- * Looks before every batch and every read whether the files at the path are still the ones that were opened. SQLite
+ * Looks before a batch or a read whether the files at the path are still the ones that were opened. SQLite
  * itself goes on with what it has open: a commit would be acknowledged and lost, a read would answer from the past, and
  * without the common -shm two processes would write over each other.
  *
@@ -32,6 +37,7 @@ export class FileGuard {
   #wal: Stats | undefined;
   #shm: Stats | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
+  #lookedFully_ms = Number.NEGATIVE_INFINITY;
 
   constructor(path: string, database: DatabaseSync, wal: Wal, clock: Clock) {
     this.#path = path;
@@ -44,14 +50,20 @@ export class FileGuard {
 
   check(): void {
     const now_ms = this.#clock.elapsed_ms();
-    if (now_ms - this.#looked_ms < FULL_LOOK_EVERY_MS && this.#seemsUntouched()) return;
+    if (now_ms - this.#looked_ms < LOOK_EVERY_MS) return;
+    if (now_ms - this.#lookedFully_ms >= FULL_LOOK_EVERY_MS || !this.#seemsUntouched())
+      this.#lookFully(now_ms);
+    this.#looked_ms = now_ms;
+  }
+
+  #lookFully(now_ms: number): void {
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     this.#file = same(this.#path, this.#file);
     this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
     this.#shm = same(`${this.#path}-shm`, this.#shm);
     // Looked at before the files, so that what happens in between shows as a change next time.
     this.#folder = folder;
-    this.#looked_ms = now_ms;
+    this.#lookedFully_ms = now_ms;
   }
 
   #seemsUntouched(): boolean {

@@ -92,14 +92,15 @@ export class Follower {
   call(request: Request, command: Command): Promise<Outcome<JsonObject> | Unanswered> {
     this.#calls += 1;
     const call = this.#calls;
-    const not_after_ms = machineTime_ms() + ANSWER_MS_MAX;
+    // Whole numbers are written, and read, in a fraction of the time.
+    const not_after_ms = Math.floor(machineTime_ms()) + ANSWER_MS_MAX;
     return new Promise((resolve, reject) => {
       // An unreferenced socket would let the process end before the answer.
       if (this.#pending.size === 0) this.#socket.ref();
       this.#pending.set(call, { after: this.#position, not_after_ms, resolve, reject });
       this.#timer ??= setTimeout(this.#checkOldest, ANSWER_MS_MAX).unref();
-      const age_ms = this.#clock.elapsed_ms() - request.started_ms;
-      send(this.#socket, { call, not_after_ms, request: { ...request, started_ms: age_ms }, command });
+      const age_us = Math.round((this.#clock.elapsed_ms() - request.started_ms) * 1000);
+      send(this.#socket, { call, not_after_ms, age_us, request: { ...request, started_ms: 0 }, command });
     });
   }
 

@@ -20,6 +20,8 @@ export interface Call {
   readonly call: number;
   /** Machine time; past it the caller has gone another way, and nothing may be committed for it any more. */
   readonly not_after_ms: number;
+  /** Since the call began: monotonic times do not travel. */
+  readonly age_us: number;
   readonly request: Request;
   readonly command: Command;
 }
@@ -35,8 +37,11 @@ export type FromSeat =
 /** Two clocks of one machine differ by less, even when one of the processes was kept waiting. */
 export const CLOCKS_APART_MS_MAX = 1000;
 
+/** Raised when the messages change. */
+const PROTOCOL = 2;
+
 export function build(): string {
-  return `${version()}/${SCHEMA_EPOCH}/${EVENT_SCHEMA}`;
+  return `${version()}/${SCHEMA_EPOCH}/${EVENT_SCHEMA}/${PROTOCOL}`;
 }
 
 const LINE_CHARS_MAX = 16_000_000;

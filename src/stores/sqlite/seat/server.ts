@@ -96,12 +96,11 @@ export class SeatServer {
     return undefined;
   }
 
-  #answer(socket: Socket, { call, not_after_ms, request: sent, command }: Call): void {
+  #answer(socket: Socket, { call, not_after_ms, age_us, request: sent, command }: Call): void {
     const { clock, commands } = this.#context;
     const decision = commands?.get(command.name)?.(...(command.args as never[]));
     if (decision === undefined) return;
-    // Monotonic times do not travel, so the call carries its age.
-    const request = { ...sent, started_ms: clock.elapsed_ms() - sent.started_ms };
+    const request = { ...sent, started_ms: clock.elapsed_ms() - age_us / 1000 };
     this.#writer.submit({
       execute: () => {
         // A seat that was stopped wakes with calls whose callers have long gone another way.
