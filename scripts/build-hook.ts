@@ -18,6 +18,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { hookIsOld } from './hook-age.mjs';
+import { withLazyConstants } from './lazy-constants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
@@ -117,6 +118,17 @@ const moduleUrls: Plugin = {
       const name = JSON.stringify(relative(source, path));
       return { loader: 'ts', contents: text.replaceAll('import.meta.url', `moduleUrl(${name})`) };
     });
+  },
+};
+
+/** After those that rewrite a file in another way, which is left to them. */
+const lazyConstants: Plugin = {
+  name: 'lazy-constants',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
+      loader: 'ts',
+      contents: withLazyConstants(readFileSync(path, 'utf8')),
+    }));
   },
 };
 
@@ -257,7 +269,7 @@ async function bundle(part: Part, banner: string, footer: string): Promise<strin
     footer: { js: footer },
     // Only who has such a store or a team needs them; they stay where they are installed.
     external: ['pg', '@aws-sdk/client-dynamodb', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
-    plugins: [parts(part), lazyBuiltins, shaken(part), moduleUrls],
+    plugins: [parts(part), lazyBuiltins, shaken(part), moduleUrls, lazyConstants],
     logLevel: 'warning',
   });
   return outputFiles[0]?.text ?? '';

@@ -9,7 +9,7 @@ import { Grants } from './grants.ts';
 import { digest } from './kernel/ids.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from './kernel/refusal.ts';
-import type { Decision } from './ledger/decision.ts';
+import type { Decision, Loaded } from './ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from './ledger/log.ts';
 import {
   type AnyOperation,
@@ -139,9 +139,9 @@ export class Connection {
     return refusal;
   }
 
-  /** Undefined: bound by no profile. */
-  async standing(): Promise<Standing | undefined> {
-    return await this.#governor?.standing();
+  /** By a rulebook that was just read. Undefined: bound by no profile. */
+  standingIn(loaded: Loaded): Standing | undefined {
+    return this.#governor?.standingIn(loaded);
   }
 
   /** A grant that the same agent got through another process, for a release to mean that one and no later one. */

@@ -3,11 +3,11 @@ import { DEFAULT_TRUST } from './domain/trust/builtin.ts';
 import type { Demand, DoorName } from './domain/trust/demand.ts';
 import { permit, type Question } from './domain/trust/permit.ts';
 import type { Standing, TrustLevel } from './domain/trust/profile.ts';
-import { rulebookKey } from './domain/trust/rulebook.ts';
+import { type RulebookState, rulebookKey } from './domain/trust/rulebook.ts';
 import { isLimited } from './domain/trust/usage.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { Refusal } from './kernel/refusal.ts';
-import type { Decision } from './ledger/decision.ts';
+import type { Decision, Loaded } from './ledger/decision.ts';
 import type { Actor } from './ledger/log.ts';
 import type { AnyOperation, Authority } from './operation.ts';
 import type { Rules, RulesAge } from './rules.ts';
@@ -43,6 +43,10 @@ export class Governor {
 
   standing(age: RulesAge = 'now'): Promise<Standing> {
     return this.#rules.standing(this.#actor, this.#door, age);
+  }
+
+  standingIn(loaded: Loaded): Standing {
+    return this.#rules.standingBy(loaded.get<RulebookState>(rulebookKey), this.#actor, this.#door);
   }
 
   demand({ name, group, permission, trust, winds_down }: AnyOperation): Demand {

@@ -67,6 +67,17 @@ export class Rules {
     return standingOf(await this.rulebook(age), actor, this.defaultTrust(door));
   }
 
+  /** By rules that were read this moment: whoever asks next need not. */
+  standingBy(
+    record: EntityRecord<RulebookState> | undefined,
+    actor: Actor,
+    door: DoorName | undefined,
+  ): Standing {
+    this.#record = record;
+    this.#read_ms = this.#clock.elapsed_ms();
+    return standingOf(record?.state, actor, this.defaultTrust(door));
+  }
+
   /** The same without waiting; undefined: it takes a look into the store. */
   known(actor: Actor, door: DoorName | undefined, age: RulesAge): Standing | undefined {
     return this.#isKnown(age) ? standingOf(this.#record?.state, actor, this.defaultTrust(door)) : undefined;

@@ -7,7 +7,7 @@ import type { LockPolicy } from '../enforce/policy.ts';
 import { lockable } from './areas.ts';
 import { type Call, NOTHING, type Order, type Verdict } from './call.ts';
 import { heldText } from './held-text.ts';
-import { locksOn, notHeld, release, take } from './locks.ts';
+import { type Looked, locksOn, lookAt, notHeld, release, take } from './locks.ts';
 import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
 import type { Place } from './place.ts';
 import type { Danger, Foreseen } from './touched.ts';
@@ -22,10 +22,15 @@ const FILES_MAX = 500;
  */
 export async function guard(order: Order, call: Call, foreseen: Foreseen, place: Place): Promise<Verdict> {
   const writes = foreseen.writes.length + foreseen.unknown.length + foreseen.everywhere.length > 0;
-  const { standing, refusal } = await standingFor(place, call, writes, foreseen.danger?.permissions ?? []);
+  const names = lockable(foreseen.writes, place.coxswain.workspace, call.cwd);
+  const looked = await lookAt(place, names.length > FILES_MAX ? [] : names);
+  const asked = { loaded: looked.loaded, writes };
+  const { standing, refusal } = standingFor(place, call, asked, foreseen.danger?.permissions ?? []);
   // Not a question of who holds what: no policy about locks makes it a mere warning.
   if (refusal !== undefined) return { deny: refusal };
-  const own = writes ? await makeOwn(order, call, foreseen, standing, place) : { fresh: [] };
+  const own = writes
+    ? await makeOwn(order, call, { ...foreseen, names, looked }, standing, place)
+    : { fresh: [] };
   if ('verdict' in own) return own.verdict;
   const verdict = await judged(order, foreseen, place);
   if (verdict?.deny !== undefined) await release(place, own.fresh);
@@ -43,7 +48,7 @@ type Own = { readonly fresh: readonly string[] } | { readonly verdict: Verdict }
 async function makeOwn(
   order: Order,
   call: Call,
-  { writes, everywhere }: Foreseen,
+  { everywhere, names, looked }: Foreseen & { names: readonly string[]; looked: Looked },
   standing: Standing | undefined,
   place: Place,
 ): Promise<Own> {
@@ -51,13 +56,12 @@ async function makeOwn(
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
   const wiped = await endangered(everywhere, place, call.cwd);
   if (wiped !== undefined) return objection(policy, wiped);
-  const names = lockable(writes, place.coxswain.workspace, call.cwd);
   if (names.length > FILES_MAX)
     return objection(
       policy,
       `It would change ${names.length} files. Lock their folder first (acquire_lock).`,
     );
-  const missing = names.length === 0 ? [] : await notHeld(place, names, policy !== 'require');
+  const missing = names.length === 0 ? [] : await notHeld(place, looked, policy !== 'require');
   let fresh: readonly string[] = [];
   if (missing.length > 0) {
     const taken = policy === 'require' ? await unheld(place, missing) : await takeFor(place, missing);

@@ -4,11 +4,13 @@ import { foldersKey, lockedFolders } from '../../domain/locks/folders.ts';
 import { areaOf, type Held, type LockState, lockKey, placeOf } from '../../domain/locks/lock.ts';
 import { heldLocks } from '../../domain/sessions/free-leases.ts';
 import { type SessionState, sessionKey } from '../../domain/sessions/session.ts';
+import { rulebookKey } from '../../domain/trust/rulebook.ts';
 import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normaliseArea } from '../../kernel/path.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import type { Loaded } from '../../ledger/decision.ts';
 import { acquireLock } from '../../operations/acquire-lock.ts';
 import { releaseLock } from '../../operations/release-lock.ts';
 import type { Place } from './place.ts';
@@ -27,11 +29,34 @@ export async function locksOn(place: Place, names?: readonly string[]): Promise<
   return checkLocks(areas, found.loaded, found.now_ms).locks as JsonObject[];
 }
 
+/** What is known of the files a call would write, and of whoever makes it. */
+export interface Looked {
+  readonly names: readonly string[];
+  readonly areas: readonly Area[];
+  readonly loaded: Loaded;
+}
+
+/**
+ * One look for all that is asked about an ordinary edit. On the way it is seen whether the agent was heard of lately, so that it
+ * need not say again that it is here.
+ */
+export async function lookAt(place: Place, names: readonly string[]): Promise<Looked> {
+  const { coxswain, connection, actor } = place;
+  const session = sessionKey(actor);
+  const areas = areasOf(place, names);
+  const keys = [rulebookKey, session, foldersKey, ...areas.map((area) => lockKey(area.place))];
+  const { loaded } = await coxswain.store.find(coxswain.project, { keys });
+  const state = loaded.get<SessionState>(session)?.state;
+  if (state !== undefined && state.ended_at_ms === undefined) connection.wasHeard(state.last_active_ms);
+  return { names, areas, loaded };
+}
+
 /** The names that no lock of the agent's own covers; `lasting`: for a while. */
-export async function notHeld(place: Place, names: readonly string[], lasting: boolean): Promise<string[]> {
+export async function notHeld(place: Place, looked: Looked, lasting: boolean): Promise<string[]> {
   const { coxswain, actor } = place;
+  const { names } = looked;
   const soon_ms = coxswain.clock.now_ms() + (lasting ? ENOUGH_MS : 0);
-  const files = await plainFiles(place, names);
+  const files = plainFiles(place, looked);
   if (files !== undefined)
     return names.filter((_, index) => !files[index]?.some(({ expires_at_ms }) => expires_at_ms > soon_ms));
   const locks = await locksOn(place, names);
@@ -43,18 +68,8 @@ export async function notHeld(place: Place, names: readonly string[], lasting: b
   return names.filter((name) => !areasOf(place, [name]).some((area) => own.some((held) => isIn(held, area))));
 }
 
-/**
- * The agent's own leases on each, if all are files and nobody has locked a folder: nearly always, and then their records say
- * it all. On the way it sees whether the agent was heard of lately, so that it need not say again that it is here.
- */
-async function plainFiles(place: Place, names: readonly string[]): Promise<Held[][] | undefined> {
-  const { coxswain, connection, actor } = place;
-  const session = sessionKey(actor);
-  const areas = areasOf(place, names);
-  const keys = [session, foldersKey, ...areas.map((area) => lockKey(area.place))];
-  const { loaded } = await coxswain.store.find(coxswain.project, { keys });
-  const state = loaded.get<SessionState>(session)?.state;
-  if (state !== undefined && state.ended_at_ms === undefined) connection.wasHeard(state.last_active_ms);
+/** The agent's own leases on each, if all are files and nobody has locked a folder: nearly always, and then their records say it all. */
+function plainFiles({ actor }: Place, { names, areas, loaded }: Looked): Held[][] | undefined {
   if (areas.length < names.length || lockedFolders(loaded).length > 0) return undefined;
   if (areas.some((area) => area.pattern !== undefined || isFolderPlace(area.place))) return undefined;
   const isOwn = (lease: Held) =>

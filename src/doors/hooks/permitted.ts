@@ -3,6 +3,7 @@ import type { Standing } from '../../domain/trust/profile.ts';
 import { writesUnderLock } from '../../domain/trust/under-lock.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import type { Loaded } from '../../ledger/decision.ts';
 import { reportUsage } from '../../operations/report-usage.ts';
 import { type Call, runsCommands } from './call.ts';
 import type { Place } from './place.ts';
@@ -12,13 +13,13 @@ function said({ message, remedy }: Refusal): string {
 }
 
 /** What the tool needs of the agent's profile: to run a command, to write. Answers why it may not. */
-export async function standingFor(
+export function standingFor(
   { connection }: Place,
   call: Call,
-  writes: boolean,
+  { loaded, writes }: { readonly loaded: Loaded; readonly writes: boolean },
   permissions: readonly Permission[],
-): Promise<{ standing: Standing | undefined; refusal?: string }> {
-  const standing = await connection.standing();
+): { standing: Standing | undefined; refusal?: string } {
+  const standing = connection.standingIn(loaded);
   if (standing === undefined) return { standing };
   if (runsCommands(call)) {
     for (const permission of ['execute' as const, ...permissions]) {

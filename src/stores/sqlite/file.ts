@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
@@ -36,7 +36,7 @@ export function isWindowsShare(path: string): boolean {
 }
 
 /** Opens or creates the file and brings it to this version's schema. Many processes may do so at once. */
-export async function openFile(path: string, clock: Clock): Promise<DatabaseSync> {
+export async function openFile(path: string, clock: Clock, brief = false): Promise<DatabaseSync> {
   const file = isAbsolute(path) ? path : resolve(path);
   try {
     prepareFolder(file);
@@ -53,7 +53,7 @@ export async function openFile(path: string, clock: Clock): Promise<DatabaseSync
     try {
       // No busy handler: it would block the whole process, and it lets some writers starve. The writer waits by itself.
       database = new DatabaseSync(file, { timeout: 0 });
-      setUp(database);
+      setUp(database, brief && existsSync(`${file}-wal`));
       return database;
     } catch (error) {
       database?.close();
@@ -65,15 +65,17 @@ export async function openFile(path: string, clock: Clock): Promise<DatabaseSync
 
 function prepareFolder(file: string): void {
   const folder = dirname(file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kind = isWindowsShare(folder) ? 'a share' : fileSystemProblem(statfsSync(folder).type);
   if (kind !== undefined)
     throw new StoreFailure(
       'store_unsupported',
       `${folder} is on ${kind}, where locks do not hold between machines; the store would be corrupted.`,
     );
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+  if (found?.isDirectory() === true)
     throw new StoreFailure('store_unsupported', `${file} is a folder; the store is a file.`);
+  if (found !== undefined) return;
   try {
     // Created here and not by SQLite, so that it is private from its first moment; -wal and -shm inherit that.
     closeSync(openSync(file, 'wx', 0o600));
@@ -82,7 +84,8 @@ function prepareFolder(file: string): void {
   }
 }
 
-function setUp(database: DatabaseSync): void {
+/** `isInUse`: whoever made the -wal has done what is kept in the file; to do it again takes a hook a part of a millisecond. */
+function setUp(database: DatabaseSync, isInUse: boolean): void {
   // Before anything is set: even the journal mode is written into the file.
   const isNew = checkOwner(database);
   // Twelve rows of the log find room in a page instead of five, and with each new page two others are written: 8 callers take a
@@ -91,7 +94,8 @@ function setUp(database: DatabaseSync): void {
   // Commits are put on disk by the writer, many at a time (wal.ts); SQLite itself syncs around its checkpoints, every 1,000 pages:
   // with 8 MB the same page is changed by many commits before it is written back. Up to 32 MB of pages are kept: with 16 a lock check among
   // 100,000 locks took a twentieth longer, for pages that had to be fetched again.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000');
+  const lasting = isNew || !isInUse ? 'PRAGMA journal_mode = WAL; PRAGMA cache_size = -32000; ' : '';
+  database.exec(`${lasting}PRAGMA synchronous = NORMAL`);
   let epoch = epochOf(database);
   if (epoch < SCHEMA_EPOCH) {
     migrate(database);
