@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { fileSystemProblem } from '../../src/stores/sqlite/file.ts';
 import { SCHEMA_EPOCH } from '../../src/stores/sqlite/schema.ts';
+import { until } from '../support/until.ts';
 import { Agent, temporaryFolder } from './crew.ts';
 
 /** SQL from a process of its own: opening and closing the file in ours would drop the locks of its connections. */
@@ -133,7 +133,8 @@ for (const [what, disturb] of DISTURBANCES) {
     assert.equal((await agent.call('acquire_lock', { file_path: 'a.ts' })).success, true);
     disturb(path);
     // It is looked for once in a millisecond.
-    await sleep(2);
+    const happened_ms = performance.now();
+    await until(async () => performance.now() > happened_ms + 1);
     for (const operation of ['acquire_lock', 'check_locks']) {
       const input = operation === 'acquire_lock' ? { file_path: 'lost.ts' } : {};
       const answer = await agent.call(operation, input);
