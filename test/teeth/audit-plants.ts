@@ -6,6 +6,13 @@ const MIGRATION = 'src/stores/postgres/migrations/012_audit_trail.sql';
 
 export const auditPlants: readonly Plant[] = [
   {
+    name: 'audit: who was beaten to a seal goes on beside the winner',
+    file: trail('sealing'),
+    from: 'pause_ms = sealed === 0 ? undefined :',
+    to: 'pause_ms = sealed < 0 ? undefined :',
+    tests: [audit('seal')],
+  },
+  {
     name: 'audit: a seal is believed without counting again',
     file: trail('verify'),
     from: 'seal.hash === sealHash(seal, packed) &&',

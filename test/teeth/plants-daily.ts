@@ -6,6 +6,13 @@ const onMemory = 'test/conformance/memory.test.ts';
 /** Sessions, hand-offs, mail, teams, keys: an agent's daily operations. */
 export const daily: readonly Plant[] = [
   {
+    name: 'a release means what its name leads to by now',
+    file: 'src/operations/release-lock.ts',
+    from: 'grants.lockNamed(path) ?? step.area(path, field)',
+    to: 'step.area(path, field)',
+    tests: ['test/coordinator/release-by-name.test.ts'],
+  },
+  {
     name: 'clean-up goes on although its agent is back',
     file: 'src/domain/sessions/change-session.ts',
     from: 'if (stateOf(name, loaded)?.freeing === true) return undefined;',
