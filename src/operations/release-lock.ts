@@ -38,11 +38,14 @@ export const releaseLock = {
     const decision = named.single && only !== undefined ? decide(only) : decideSeveral(releases);
     const answer = answerOf(await step.run(decision));
     const results = named.single ? [answer] : ((answer.results as JsonObject[] | undefined) ?? []);
+    const released = new Set<string>();
     for (const [index, { area, caller }] of releases.entries()) {
       const result = results[index];
-      if (result !== undefined && !isRefusal(result)) grants.forget(`lock/${areaName(area)}`, caller.token);
+      if (result === undefined || isRefusal(result)) continue;
+      released.add(areaName(area));
+      grants.forget(`lock/${areaName(area)}`, caller.token);
     }
-    if (!isRefusal(answer)) for (const name of named.names.keys()) grants.forgetName(name);
+    for (const [name, area] of named.names) if (released.has(areaName(area))) grants.forgetName(name);
     return answer;
   },
 } satisfies Operation<Input>;

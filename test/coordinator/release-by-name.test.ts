@@ -84,3 +84,23 @@ test('[LOCK-9] a pattern is released by its name, and a name that is held twice 
     ['build'],
   );
 });
+
+test('[LOCK-9] of several names each is over with its own lock, though another was not held', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['one', 'two']) mkdirSync(join(folder.path, name));
+  symlinkSync('one', join(folder.path, 'link'));
+  const coxswain = await open({ store: 'memory:', cwd: folder.path });
+  const ann = agent(coxswain, 'ann');
+  const file_path = 'link/a.ts';
+  await ann('acquire_lock', { file_path });
+  const answer = await ann('release_lock', { file_paths: [file_path, 'never.ts'] });
+  assert.deepEqual(
+    (answer.results as { success: boolean }[]).map(({ success }) => success),
+    [true, false],
+  );
+  rmSync(join(folder.path, 'link'));
+  symlinkSync('two', join(folder.path, 'link'));
+  // Locked by another name of its own; the old one now leads there.
+  await ann('acquire_lock', { file_path: 'two/a.ts' });
+  assert.equal((await ann('release_lock', { file_path })).success, true);
+});
