@@ -7,14 +7,11 @@ import type { LockPolicy } from '../enforce/policy.ts';
 import { lockable } from './areas.ts';
 import { type Call, NOTHING, type Order, type Verdict } from './call.ts';
 import { heldText } from './held-text.ts';
-import { type Looked, locksOn, lookAt, notHeld, release, take } from './locks.ts';
+import { FILES_MAX, type Looked, locksOn, lookAt, notHeld, release, take } from './locks.ts';
 import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
 import type { Place } from './place.ts';
 import type { Danger, Foreseen } from './touched.ts';
 import { endangered } from './whole-tree.ts';
-
-/** More files in one tool call than anybody locks one by one. */
-const FILES_MAX = 500;
 
 /**
  * Before a tool runs: may the agent do such a thing at all, is anybody else on what it would write, and is it dangerous? The
@@ -22,15 +19,12 @@ const FILES_MAX = 500;
  */
 export async function guard(order: Order, call: Call, foreseen: Foreseen, place: Place): Promise<Verdict> {
   const writes = foreseen.writes.length + foreseen.unknown.length + foreseen.everywhere.length > 0;
-  const names = lockable(foreseen.writes, place.coxswain.workspace, call.cwd);
-  const looked = await lookAt(place, names.length > FILES_MAX ? [] : names);
+  const looked = await lookAt(place, lockable(foreseen.writes, place.coxswain.workspace, call.cwd));
   const asked = { loaded: looked.loaded, writes };
   const { standing, refusal } = standingFor(place, call, asked, foreseen.danger?.permissions ?? []);
   // Not a question of who holds what: no policy about locks makes it a mere warning.
   if (refusal !== undefined) return { deny: refusal };
-  const own = writes
-    ? await makeOwn(order, call, { ...foreseen, names, looked }, standing, place)
-    : { fresh: [] };
+  const own = writes ? await makeOwn(order, call, { ...foreseen, looked }, standing, place) : { fresh: [] };
   if ('verdict' in own) return own.verdict;
   const verdict = await judged(order, foreseen, place);
   if (verdict?.deny !== undefined) await release(place, own.fresh);
@@ -48,7 +42,7 @@ type Own = { readonly fresh: readonly string[] } | { readonly verdict: Verdict }
 async function makeOwn(
   order: Order,
   call: Call,
-  { everywhere, names, looked }: Foreseen & { names: readonly string[]; looked: Looked },
+  { everywhere, looked }: Foreseen & { readonly looked: Looked },
   standing: Standing | undefined,
   place: Place,
 ): Promise<Own> {
@@ -56,6 +50,7 @@ async function makeOwn(
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
   const wiped = await endangered(everywhere, place, call.cwd);
   if (wiped !== undefined) return objection(policy, wiped);
+  const { names } = looked;
   if (names.length > FILES_MAX)
     return objection(
       policy,

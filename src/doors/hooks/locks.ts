@@ -29,6 +29,9 @@ export async function locksOn(place: Place, names?: readonly string[]): Promise<
   return checkLocks(areas, found.loaded, found.now_ms).locks as JsonObject[];
 }
 
+/** More files in one tool call than anybody locks one by one: they are not looked at. */
+export const FILES_MAX = 500;
+
 /** What is known of the files a call would write, and of whoever makes it. */
 export interface Looked {
   readonly names: readonly string[];
@@ -43,7 +46,7 @@ export interface Looked {
 export async function lookAt(place: Place, names: readonly string[]): Promise<Looked> {
   const { coxswain, connection, actor } = place;
   const session = sessionKey(actor);
-  const areas = areasOf(place, names);
+  const areas = names.length > FILES_MAX ? [] : areasOf(place, names);
   const keys = [rulebookKey, session, foldersKey, ...areas.map((area) => lockKey(area.place))];
   const { loaded } = await coxswain.store.find(coxswain.project, { keys });
   const state = loaded.get<SessionState>(session)?.state;

@@ -84,7 +84,10 @@ function prepareFolder(file: string): void {
   }
 }
 
-/** `isInUse`: whoever made the -wal has done what is kept in the file; to do it again takes a hook a part of a millisecond. */
+/**
+ * `isInUse`: by a hook, on a file whose -wal is there. Whoever made that has said how the file is written, and a hook keeps few pages; both take it a
+ * part of a millisecond.
+ */
 function setUp(database: DatabaseSync, isInUse: boolean): void {
   // Before anything is set: even the journal mode is written into the file.
   const isNew = checkOwner(database);
@@ -94,8 +97,8 @@ function setUp(database: DatabaseSync, isInUse: boolean): void {
   // Commits are put on disk by the writer, many at a time (wal.ts); SQLite itself syncs around its checkpoints, every 1,000 pages:
   // with 8 MB the same page is changed by many commits before it is written back. Up to 32 MB of pages are kept: with 16 a lock check among
   // 100,000 locks took a twentieth longer, for pages that had to be fetched again.
-  const lasting = isNew || !isInUse ? 'PRAGMA journal_mode = WAL; PRAGMA cache_size = -32000; ' : '';
-  database.exec(`${lasting}PRAGMA synchronous = NORMAL`);
+  if (isNew || !isInUse) database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -32000');
+  database.exec('PRAGMA synchronous = NORMAL');
   let epoch = epochOf(database);
   if (epoch < SCHEMA_EPOCH) {
     migrate(database);

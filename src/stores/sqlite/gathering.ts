@@ -4,7 +4,7 @@ const GATHERED_SHARE = 0.75;
 const GATHER_MS_MAX = 0.4;
 /**
  * So many calls in a row may each be served alone, before a look whether there are others by now; more from look to look, as long
- * as there are none. A look takes a caller who is alone a tenth of its time.
+ * as there are none. A look takes a fifth as long as the call of somebody who is alone.
  */
 const ALONE_MIN = 8;
 const ALONE_MAX = 64;
