@@ -17,6 +17,7 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { QUICK } from '../src/doors/hooks/quick.ts';
 import { hookIsOld } from './hook-age.mjs';
 import { withLazyConstants } from './lazy-constants.ts';
 
@@ -221,9 +222,12 @@ const parts = ({ deferred = {} }: Part): Plugin => ({
  * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
  * the rest took longer than the whole decision. A cache of another V8 is not taken: the source is compiled, and that kept.
  * It is all ASCII (`asciiOf`), which is read in half the time, and half as long in V8's hands.
+ * V8 takes no code that was compiled under other flags, and some hooks are started with one (src/doors/hooks/quick.ts): each way of
+ * starting has a cache of its own.
  * Node's loader takes some 20 µs to find a module of its own again, and each source file asks for its own: hence `need`.
  */
 const LOAD_PART = `const scripts = {}, builtins = {};
+const END = process.execArgv.includes('${QUICK}') ? '.quick.bin' : '.bin';
 function need(name) {
   return builtins[name] ??= process.getBuiltinModule(name) ?? require(name);
 }
@@ -231,7 +235,7 @@ function loadPart(name) {
   const { readFileSync } = need('node:fs'), { Script } = need('node:vm');
   const filename = __dirname + '/' + FILES[name] + '.cjs';
   let cachedData;
-  try { cachedData = readFileSync(__dirname + '/' + FILES[name] + '.bin'); } catch {}
+  try { cachedData = readFileSync(__dirname + '/' + FILES[name] + END); } catch {}
   const script = scripts[FILES[name]] = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, need, module, filename, __dirname, loadPart);
@@ -244,7 +248,7 @@ function keepCompiled() {
     const aside = __dirname + '/' + file + '.' + process.pid + '.new';
     try {
       writeFileSync(aside, script.createCachedData());
-      renameSync(aside, __dirname + '/' + file + '.bin');
+      renameSync(aside, __dirname + '/' + file + END);
     } catch {}
   }
 }`;
@@ -252,7 +256,7 @@ function keepCompiled() {
 /** As little as can be: this is the only code that is not there compiled. */
 const START = `const program = (event) => loadPart(event === 'before-tool' ? 'before' : 'during');
 if (require.main === module) program(process.argv[3]).start(keepCompiled);
-else module.exports = { program, scripts };`;
+else module.exports = { program, scripts, END };`;
 
 async function bundle(part: Part, banner: string, footer: string): Promise<string> {
   const { outputFiles } = await build({
@@ -308,7 +312,11 @@ async function buildParts(): Promise<Record<string, string>> {
 function removeOld(kept: ReadonlySet<string>): void {
   for (const name of readdirSync(dist)) {
     const path = join(dist, name);
-    if (!/^hook[-.].*\.(?:cjs|bin|new)$/.test(name) || kept.has(name.replace(/\.(?:cjs|bin)$/, ''))) continue;
+    if (
+      !/^hook[-.].*\.(?:cjs|bin|new)$/.test(name) ||
+      kept.has(name.replace(/\.(?:cjs|quick\.bin|bin)$/, ''))
+    )
+      continue;
     if (Date.now() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { force: true });
   }
 }
@@ -320,7 +328,11 @@ async function main(): Promise<number> {
   write('hook.cjs', `const FILES = ${JSON.stringify(files)};\n${LOAD_PART}\n${START}\n`);
   removeOld(new Set(['hook', ...Object.values(files)]));
   const trainer = join(root, 'scripts', 'train-hook.cjs');
-  return spawnSync(process.execPath, [trainer, dist], { stdio: 'inherit' }).status ?? 1;
+  for (const flags of [[], [QUICK]]) {
+    const { status } = spawnSync(process.execPath, [...flags, trainer, dist], { stdio: 'inherit' });
+    if (status !== 0) return status ?? 1;
+  }
+  return 0;
 }
 
 process.exitCode = await main();

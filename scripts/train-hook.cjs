@@ -8,9 +8,11 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-hook-')));
 const env = { COX_STORE: `sqlite:${join(folder, 'cox.db')}`, COX_STATE_DIR: join(folder, 'state') };
 
 async function main() {
-  const { program, scripts } = require(join(dist, 'hook.cjs'));
-  const programs = { before: program('before-tool'), during: program() };
+  const { program, scripts, END } = require(join(dist, 'hook.cjs'));
+  const isQuick = END === '.quick.bin';
+  const programs = { before: program('before-tool'), during: isQuick ? undefined : program() };
   const run = async (event, tool_name, tool_input, agent) => {
+    if (isQuick && event !== 'before-tool') return;
     const payload = { session_id: agent, cwd: folder, tool_name, tool_input };
     const order = { client: 'claude-code', event, locks: 'auto' };
     const around = { env: { ...env, AGENT_ID: agent, SESSION_ID: agent }, cwd: folder };
@@ -26,7 +28,7 @@ async function main() {
   await run('before-tool', 'Bash', { command: 'sed -i s/a/b/ c.ts && echo x > d.ts' }, 'a');
   await run('turn-end', '', {}, 'a');
   for (const [name, script] of Object.entries(scripts)) {
-    const file = join(dist, `${name}.bin`);
+    const file = join(dist, name + END);
     const aside = `${file}.${process.pid}.new`;
     writeFileSync(aside, script.createCachedData());
     renameSync(aside, file);

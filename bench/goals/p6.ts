@@ -4,12 +4,15 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { nodeFlags } from '../../src/doors/hooks/quick.ts';
 import { atMost, type Bench, type Row } from '../bench.ts';
 import { alternate, type GrowthRound, growth, tail } from '../harness.ts';
 import { COX, McpProcess } from '../processes.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const HOOK = here('../../dist/hook.cjs');
+/** As `cox init` has clients start it. */
+const FLAGS = nodeFlags('before-tool');
 const STARTS = 15;
 
 interface Call {
@@ -45,8 +48,8 @@ class Workplace {
     return { took_ms, stdout };
   }
 
-  bare(): number {
-    return this.#start([this.#bare], '', {}).took_ms;
+  bare(flags: readonly string[] = []): number {
+    return this.#start([...flags, this.#bare], '', {}).took_ms;
   }
 
   #payload({ tool, input }: Omit<Call, 'agent'>): string {
@@ -56,7 +59,7 @@ class Workplace {
 
   hook({ agent, ...call }: Call, denied = false): number {
     const env = { AGENT_ID: agent, SESSION_ID: agent, AGENT_TYPE: 'bench' };
-    const args = [HOOK, 'claude-code', 'before-tool'];
+    const args = [...FLAGS, HOOK, 'claude-code', 'before-tool'];
     const { took_ms, stdout } = this.#start(args, this.#payload(call), env);
     if (stdout.includes('"deny"') !== denied) throw new Error(`not as expected: ${stdout}`);
     return took_ms;
@@ -115,6 +118,7 @@ export async function p6(bench: Bench): Promise<Row[]> {
     ],
     ['hook before an edit that is denied', () => place.hook({ ...held, agent: 'ben' }, true), undefined],
     ['hook before a shell command, with its lock', () => place.shell(), undefined],
+    [`a bare start with ${FLAGS.join(' ')}`, () => place.bare(FLAGS), undefined],
     ['cc-safety-net before a shell command', () => place.peer(), undefined],
   ];
   const rows: Row[] = [];

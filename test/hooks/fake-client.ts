@@ -6,12 +6,14 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { HookEvent } from '../../src/doors/hooks/call.ts';
+import { nodeFlags } from '../../src/doors/hooks/quick.ts';
 import { finished } from '../doors/support.ts';
 
 export type Wish =
   | { readonly do: 'connect' | 'disconnect' }
   | { readonly do: 'call'; readonly name: string; readonly input: Record<string, unknown> }
-  | { readonly do: 'hook'; readonly event: string; readonly payload: unknown };
+  | { readonly do: 'hook'; readonly event: HookEvent; readonly payload: unknown };
 
 const [client = '', bin = '', hook = ''] = process.argv.slice(2);
 const env = process.env as Record<string, string>;
@@ -34,11 +36,8 @@ async function fulfil(wish: Wish): Promise<unknown> {
       return result?.structuredContent;
     }
     case 'hook': {
-      const child = spawn(
-        '/bin/sh',
-        ['-c', `"${process.execPath}" "${hook}" ${client} ${wish.event}; exit $?`],
-        { env },
-      );
+      const program = [`"${process.execPath}"`, ...nodeFlags(wish.event), `"${hook}"`].join(' ');
+      const child = spawn('/bin/sh', ['-c', `${program} ${client} ${wish.event}; exit $?`], { env });
       child.stdin.end(JSON.stringify(wish.payload));
       return await finished(child);
     }

@@ -99,20 +99,13 @@ test('[LOCK-12] [HOOK-2] whatever else the payload says, a held file is not let 
 test('[HOOK-2] a client that writes slowly, in pieces, is heard to the end', async () => {
   await using stage = new Stage();
   await stage.agent('alice').edit('ünï.txt');
-  const env = { ...stage.env, AGENT_ID: 'bob', SESSION_ID: 'bob-1' };
-  const child = spawn(process.execPath, [HOOK_PROGRAM, 'claude-code', 'before-tool'], {
-    cwd: stage.repo,
-    env,
-  });
   const edit = { tool_name: 'Write', tool_input: { file_path: `${stage.repo}/ünï.txt` } };
   const bytes = Buffer.from(JSON.stringify(payloadOf('claude-code', 'before-tool', stage.repo, edit)));
-  const run = finished(child);
-  for (let start = 0; start < bytes.length; start += 7) {
-    child.stdin.write(bytes.subarray(start, start + 7));
-    await new Promise(setImmediate);
-  }
-  child.stdin.end();
-  assert.match(answered(await run).denied ?? '', /ünï\.txt is locked by alice/);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, n) =>
+    bytes.subarray(n * 7, n * 7 + 7),
+  );
+  const { denied } = await stage.agent('bob').hook('before-tool', {}, { stdin: pieces });
+  assert.match(denied ?? '', /ünï\.txt is locked by alice/);
 });
 
 test('[HOOK-2] a client that never finishes its payload is not waited for', { timeout: 20_000 }, async () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLIENTS, type Client } from '../../src/doors/enforce/clients.ts';
 import type { HookEvent } from '../../src/doors/hooks/call.ts';
+import { QUICK_BYTES_MAX } from '../../src/doors/hooks/quick.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Finished } from '../doors/support.ts';
 import { until } from '../support/until.ts';
@@ -81,7 +82,9 @@ for (const client of CLIENTS) {
     assert.equal((await one.edit('a.txt')).out, '', 'its own');
     assert.match((await two.edit('a.txt')).denied ?? '', /a\.txt is locked by \S+-[0-9a-f]{6}.*"asked for"/);
 
-    await one.edit('b.txt');
+    // Longer than a quick process reads: the one that it is handed on to knows the client, too.
+    const padding = 'x'.repeat(QUICK_BYTES_MAX);
+    await one.hook('before-tool', { ...editOf(client, stage.repo, 'b.txt'), padding });
     const { locks } = await one.call('check_locks');
     const [first, second] = locks as JsonObject[];
     assert.match(first?.locked_by as string, new RegExp(`^${client}-[0-9a-f]{6}$`));

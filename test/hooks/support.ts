@@ -7,6 +7,7 @@ import { ensureBundle } from '../../src/doors/cli/init/bundle.ts';
 import { ownPrograms } from '../../src/doors/cli/init/wiring.ts';
 import type { Client } from '../../src/doors/enforce/clients.ts';
 import type { HookEvent } from '../../src/doors/hooks/call.ts';
+import { nodeFlags } from '../../src/doors/hooks/quick.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isRefusal } from '../../src/kernel/refusal.ts';
@@ -25,11 +26,13 @@ const problem = ensureBundle();
 if (problem !== undefined) throw new Error(problem);
 
 export interface Asked {
-  /** Instead of the client's payload. */
-  readonly stdin?: string | Buffer;
+  /** Instead of the client's payload; several come one after the other. */
+  readonly stdin?: string | Buffer | readonly Buffer[];
   readonly cwd?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
+  /** Node's own, instead of those that `cox init` writes. */
+  readonly nodeFlags?: readonly string[];
   /** From the sources instead of the bundle. */
   readonly unbundled?: boolean;
 }
@@ -59,16 +62,23 @@ export class FakeAgent {
   }
 
   async hook(event: HookEvent, payload: JsonObject = {}, asked: Asked = {}): Promise<Answered> {
-    const { env, flags = [], unbundled, stdin } = { ...this.#asked, ...asked };
-    const program = unbundled === true ? [BIN, 'hook'] : [HOOK_PROGRAM];
+    const { env, flags = [], unbundled, stdin, ...rest } = { ...this.#asked, ...asked };
+    const bundle = [...(rest.nodeFlags ?? nodeFlags(event)), HOOK_PROGRAM];
+    const program = unbundled === true ? [BIN, 'hook'] : bundle;
     const child = spawn(process.execPath, [...program, this.client, event, ...flags], {
       cwd: this.cwd,
       env: { ...this.#stage.env, AGENT_ID: this.name, SESSION_ID: `${this.name}-1`, ...env },
     });
     // A hook that answers before it has read everything closes the pipe.
     child.stdin.on('error', () => {});
-    child.stdin.end(stdin ?? JSON.stringify(payloadOf(this.client, event, this.cwd, payload)));
-    return answered(await finished(child));
+    const end = finished(child);
+    const pieces = stdin ?? JSON.stringify(payloadOf(this.client, event, this.cwd, payload));
+    for (const piece of Array.isArray(pieces) ? pieces : [pieces]) {
+      child.stdin.write(piece);
+      await new Promise(setImmediate);
+    }
+    child.stdin.end();
+    return answered(await end);
   }
 
   start(asked?: Asked): Promise<Answered> {

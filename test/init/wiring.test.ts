@@ -42,6 +42,24 @@ test('[HOOK-3] a path with anything in it reaches the hook program as it is, thr
   }
 });
 
+test('[HOOK-3] Node is told to hurry before a tool, and only there', () => {
+  const programs = { node: '/node', cox: '/cox', hook: '/dist/hook.cjs' };
+  const events = [
+    ['Before', 'before-tool', 1],
+    ['After', 'after-tool', 1],
+    ['Start', 'session-start', 1],
+  ] as const;
+  const hooks = hooksFor('claude-code', events, { programs, locks: 'auto' });
+  assert.deepEqual(
+    Object.values(hooks).map((group) => group.hooks[0]?.command),
+    [
+      '"/node" --no-rehash-snapshot "/dist/hook.cjs" claude-code before-tool --locks auto',
+      '"/node" "/dist/hook.cjs" claude-code after-tool --locks auto',
+      '"/node" "/dist/hook.cjs" claude-code session-start --locks auto',
+    ],
+  );
+});
+
 function diff(before: string | undefined, after: string | undefined): string[] {
   const bytes = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text));
   return unifiedDiff({ path: 'f', before: bytes(before), after: bytes(after) }, noPaint).slice(2);

@@ -1,9 +1,9 @@
 import { fstatSync, readSync, writeSync } from 'node:fs';
 import { readOrder } from './call.ts';
 import { runHook } from './hook.ts';
+import { handOn, isQuick, QUICK_BYTES_MAX } from './quick.ts';
 
 const STDIN_BYTES_MAX = 64 * 1024 * 1024;
-const CHUNK_BYTES = 64 * 1024;
 
 /**
  * The program that clients start at their hooks. Exit code 0 whatever happened, for some of them take others as "block" or show
@@ -28,7 +28,8 @@ export async function main(argv: readonly string[]): Promise<number> {
  */
 async function readStdin(): Promise<string> {
   const first = readNow();
-  if (first !== undefined && (first.length === 0 || isWhole(first))) return first.toString('utf8');
+  if (first !== undefined && first.length < QUICK_BYTES_MAX && (first.length === 0 || isWhole(first)))
+    return first.toString('utf8');
   const chunks = first === undefined ? [] : [first];
   let total = first?.length ?? 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -36,13 +37,16 @@ async function readStdin(): Promise<string> {
     if (total > STDIN_BYTES_MAX) throw new Error(`the payload has more than ${STDIN_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const whole = Buffer.concat(chunks);
+  // Nothing has been opened yet.
+  if (isQuick() && total >= QUICK_BYTES_MAX) process.exit(handOn(whole));
+  return whole.toString('utf8');
 }
 
 /** Undefined: it can't be said without waiting, as with a person at a keyboard. */
 function readNow(): Buffer | undefined {
   if (fstatSync(0).isCharacterDevice()) return undefined;
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(QUICK_BYTES_MAX);
   try {
     return buffer.subarray(0, readSync(0, buffer));
   } catch (error) {

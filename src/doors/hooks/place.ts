@@ -6,10 +6,11 @@ import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { type Coxswain, defaultStore, open } from '../../open.ts';
 import { chooseStore } from '../../stores/choose.ts';
-import { clientIdentity } from '../enforce/client-process.ts';
+import { clientIdentity, readProcess } from '../enforce/client-process.ts';
 import { type Client, clientActor } from '../enforce/clients.ts';
 import { environmentCapabilities } from '../identity.ts';
 import type { Call, Order } from './call.ts';
+import { startedBy } from './quick.ts';
 
 /** The process we are in. */
 export interface Surroundings {
@@ -57,7 +58,7 @@ function actorFor({ client }: Order, { conversation }: Call, env: NodeJS.Process
     client,
     env,
     {},
-    () => clientIdentity(client) ?? unknownClient(client, conversation),
+    () => clientIdentity(client, readProcess, startedBy(env)) ?? unknownClient(client, conversation),
   );
   if (!who.ok) throw new Error(who.refusal.message);
   return who.identity as Actor;

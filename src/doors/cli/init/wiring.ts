@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { Client } from '../../enforce/clients.ts';
 import type { LockPolicy } from '../../enforce/policy.ts';
 import type { HookEvent } from '../../hooks/call.ts';
+import { nodeFlags } from '../../hooks/quick.ts';
 import type { HookEvents } from './hook-parts.ts';
 
 export const SCOPES = ['project', 'user'] as const;
@@ -52,7 +53,8 @@ function quoted(word: string): string {
 }
 
 function hookCommand({ programs, locks, store }: Wiring, client: Client, event: HookEvent): string {
-  const words = [quoted(programs.node), quoted(programs.hook), client, event, '--locks', locks];
+  const program = [quoted(programs.node), ...nodeFlags(event), quoted(programs.hook)];
+  const words = [...program, client, event, '--locks', locks];
   return [...words, ...(store === undefined ? [] : ['--store', quoted(store)])].join(' ');
 }
 
