@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hookIsOld } from './hook-age.mjs';
 
 const LOCK_AGE_MS_MAX = 15 * 60_000;
 const LOCK_POLL_MS = 200;
@@ -159,8 +158,8 @@ function main() {
 /** The hook that agent clients start, when its sources are newer. Without it everything but those clients works. */
 function buildHook() {
   const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  if (!existsSync(node) || !hookIsOld(root)) return;
-  const built = spawnSync(node, [join(root, 'scripts', 'build-hook.ts')], {
+  if (!existsSync(node)) return;
+  const built = spawnSync(node, [join(root, 'scripts', 'build-hook.ts'), '--if-old'], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (built.status !== 0)

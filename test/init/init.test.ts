@@ -55,7 +55,7 @@ test('[HOOK-3] nothing there yet: all three are wired with absolute paths, and u
       (json(place, path).hooks as Record<string, { hooks: { command: string }[] }[]>)[event] ?? [];
     assert.match(
       group?.hooks[0]?.command ?? '',
-      /^"\/.*" "\/.*\/dist\/hook\.cjs" \S+ before-tool --locks auto$/,
+      /^"\/.*" --no-rehash-snapshot "\/.*\/dist\/hook\.cjs" \S+ before-tool --locks auto$/,
     );
   }
   assert.match(place.read('.git/info/exclude'), /\n\/\.codex\/config\.toml\n/);

@@ -2,7 +2,7 @@ import { main } from './main.ts';
 
 export { runHook } from './hook.ts';
 
-/** The bundle's way in (scripts/build-hook.ts). `beforeEnd` is done once the answer is out. */
+/** The bundle's way in (scripts/hook-bundle.ts). `beforeEnd` is done once the answer is out. */
 export function start(beforeEnd: () => void): void {
   main(process.argv.slice(2))
     .then((code) => {

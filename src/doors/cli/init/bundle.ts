@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookBuilder, hookSources, ownPrograms } from './wiring.ts';
 
@@ -9,12 +9,15 @@ export type BundleState = 'fresh' | 'old' | 'missing';
 export function bundleState(): BundleState {
   const built_ms = statSync(ownPrograms().hook, { throwIfNoEntry: false })?.mtimeMs;
   if (built_ms === undefined) return 'missing';
-  const sources = hookSources();
-  if (sources === undefined || hookBuilder() === undefined) return 'fresh';
-  const newer = globSync('**/*.ts', { cwd: sources }).some(
-    (path) => statSync(join(sources, path)).mtimeMs > built_ms,
-  );
-  return newer ? 'old' : 'fresh';
+  if (hookBuilder() === undefined) return 'fresh';
+  return hookSources().some((path) => isNewer(path, built_ms)) ? 'old' : 'fresh';
+}
+
+/** A folder is as new as the newest of what is in it. */
+function isNewer(path: string, than_ms: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true) return found !== undefined && found.mtimeMs > than_ms;
+  return readdirSync(path).some((name) => isNewer(join(path, name), than_ms));
 }
 
 const BUILD_MS_MAX = 60_000;

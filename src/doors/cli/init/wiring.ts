@@ -41,10 +41,9 @@ export function hookBuilder(): string | undefined {
   return existsSync(script) ? script : undefined;
 }
 
-/** The folder whose files the hook program is made of; none in a published package. */
-export function hookSources(): string | undefined {
-  const folder = fileURLToPath(new URL('src', PACKAGE));
-  return existsSync(folder) ? folder : undefined;
+/** What the hook program is made of, and by; in a published package none of it is there. */
+export function hookSources(): string[] {
+  return ['src', 'scripts', 'package-lock.json'].map((name) => fileURLToPath(new URL(name, PACKAGE)));
 }
 
 /** For the shell that a client runs its hooks with. */

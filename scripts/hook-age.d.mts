@@ -1,1 +1,0 @@
-export function hookIsOld(root: string): boolean;
