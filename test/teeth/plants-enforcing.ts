@@ -26,6 +26,20 @@ export const enforcing: readonly Plant[] = [
     tests: ['test/hooks/failures.test.ts'],
   },
   {
+    name: 'a quick hook reads what is long',
+    file: 'src/doors/hooks/main.ts',
+    from: 'isQuick() && total >= QUICK_BYTES_MAX',
+    to: 'isQuick() && total < 0',
+    tests: ['test/hooks/quick.test.ts'],
+  },
+  {
+    name: 'a hook that was handed on takes the first for its client',
+    file: 'src/doors/hooks/quick.ts',
+    from: 'return Number(env[PARENT]) || process.ppid;',
+    to: 'return process.ppid || Number(env[PARENT]);',
+    tests: ['test/hooks/identity.long.test.ts'],
+  },
+  {
     name: 'what the log knows hides what the agent said',
     file: 'src/domain/handoffs/final-handoff.ts',
     from: 'unfinished(session, since_ms, loaded)',
