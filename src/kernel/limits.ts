@@ -95,8 +95,10 @@ export const limits = {
   overview_stuck_max: 20,
   json_depth_max: 32,
   candidates_per_take: 32,
-  /** Tasks handed out and the files looked at for them; folders above those files come on top. */
-  entities_per_take: 90,
+  /** Tasks handed out and the files looked at for them; folders above those files, and what every take goes by, come on top. */
+  entities_per_take: 80,
+  /** What several tasks handed out at once come to, in the answer and so in the row of it; one alone has the limit of its state. */
+  take_bytes_max: 320_000,
   due_per_round: 32,
   parents_per_round: 8,
   dependents_per_round: 50,

@@ -1,9 +1,9 @@
 import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../domain/commands.ts';
 import { type AcquireLock, FIRST } from '../domain/locks/acquire-lock.ts';
 import { AUTOMATIC } from '../domain/locks/automatic.ts';
-import { mayFree, TIDIED_FOLDERS } from '../domain/locks/await-lock.ts';
+import { mayFree, TIDIED_PLACES } from '../domain/locks/await-lock.ts';
 import type { Uses } from '../domain/trust/demand.ts';
-import { areaName, isFolderPlace } from '../kernel/area.ts';
+import { areaName } from '../kernel/area.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse } from '../kernel/refusal.ts';
@@ -143,10 +143,14 @@ async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObje
     if (outcome.status === 'committed' && !outcome.repeated && 'standing' in wish) wish.standing = false;
     const answer = answerOf(outcome);
     if (!isRefusal(answer) || answer[FIRST] !== 'tidy') return answer;
-    for (const { place } of wish.areas)
-      if (isFolderPlace(place)) await step.chore('tidy_locks', tidyLocks({ folder: place }));
+    await tidyPlaces(answer.places as string[], step);
   }
-  return refuse('too_large', 'More locks ran out below the folder than could be cleared away; try again.');
+  return refuse('too_large', 'More locks ran out than could be cleared away; try again.');
+}
+
+async function tidyPlaces(places: readonly string[], step: Step): Promise<void> {
+  for (let start = 0; start < places.length; start += TIDIED_PLACES)
+    await step.chore('tidy_locks', tidyLocks({ places: places.slice(start, start + TIDIED_PLACES) }));
 }
 
 /** An exclusive lock is taken to change something; one that was taken for an edit is the change. */
@@ -165,6 +169,6 @@ async function lookAgain(wish: InLine, step: Step): Promise<JsonObject | Refusal
 }
 
 async function tidyFolders(step: Step): Promise<void> {
-  for (let offset = 0; offset < limits.lock_folders_max; offset += TIDIED_FOLDERS)
+  for (let offset = 0; offset < limits.lock_folders_max; offset += TIDIED_PLACES)
     await step.chore('tidy_locks', tidyLocks({ offset }));
 }

@@ -1,5 +1,5 @@
 import { joinLine, leaveLine, settleDue, getWork as take } from '../domain/commands.ts';
-import { DUE_FIRST, type GetWork, nextDue, nextDueAt_ms } from '../domain/queue/get-work.ts';
+import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '../domain/queue/get-work.ts';
 import { mayBringWork } from '../domain/queue/line.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
@@ -41,7 +41,7 @@ export const getWork = {
   },
 } satisfies Operation<ClaimInput>;
 
-type Wanted = Omit<GetWork, 'settled'>;
+type Wanted = Omit<GetWork, 'settled' | 'further'>;
 
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
@@ -70,11 +70,15 @@ const ROUNDS_MAX = 400;
  * that it claims; only a caller who would go away with nothing does more rounds.
  */
 async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
-  const attempt = async (settled: boolean) => {
-    const taking = take({ ...wanted, settled });
-    // A store's own quick way knows nothing of the line, nor of a team's rules.
-    const plain = wanted.waiter_id === undefined && wanted.terms === undefined;
+  const ask = async (settled: boolean, further: boolean) => {
+    const taking = take({ ...wanted, settled, further });
+    // A store's own quick way knows nothing of the line, nor of a team's rules, and only the beginning of the queue.
+    const plain = wanted.waiter_id === undefined && wanted.terms === undefined && !further;
     return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
+  };
+  const attempt = async (settled: boolean) => {
+    const answer = await ask(settled, false);
+    return isRefusal(answer) && answer[LOOK_FURTHER] === true ? await ask(settled, true) : answer;
   };
   const first = await attempt(false);
   let answer = first;
@@ -108,7 +112,7 @@ async function takeInLine(
   const look = async () => {
     const seen = await step.consider(take({ ...wanted, settled: false }).decision);
     const answer =
-      seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true
+      seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true && seen.refusal[LOOK_FURTHER] !== true
         ? seen.refusal
         : await takeNow(wanted, step);
     if (!isEmpty(answer)) return answer;

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
-import { announceGuarded } from './guard-step.ts';
+import { announceGuarded, askedBy } from './guard-step.ts';
 import { guardTasks } from './guard-tasks.ts';
 
 export interface TaskInput {
@@ -54,7 +54,7 @@ export async function submitGuarded(tasks: readonly NewTask[], step: Step): Prom
   const submission = decide(tasks, step.caller.agent_id);
   const guard = await guardTasks(tasks);
   if (guard === undefined) return answerOf(await step.run(submission));
-  const answer = answerOf(await step.run(guarded({ ...guard, caller: step.caller }, submission)));
+  const answer = answerOf(await step.run(guarded(askedBy(guard, step), submission)));
   announceGuarded(answer, step);
   return answer;
 }

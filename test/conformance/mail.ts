@@ -45,6 +45,16 @@ export function mailCases(scene: Scene): void {
     assert.equal(none.error, 'no_recipients');
   });
 
+  test(`[MAIL-1] ${engine}: a thread shows everybody its end, however many others have copies in it`, async () => {
+    const to = Array.from({ length: 30 }, (_, n) => `zoe-${n + 10}`);
+    const [kim, last] = [scene.agent('kim'), scene.agent('zoe-39')];
+    const { thread_id, message_id } = await kim('send_message', { to, body: 'who can?' });
+    assert.deepEqual(bodies(await last('read_inbox', { thread_id })), ['who can?']);
+    await last('send_message', { body: 'I can', in_reply_to: message_id });
+    assert.equal(bodies(await kim('read_inbox', { thread_id })).at(-1), 'I can');
+    assert.deepEqual(bodies(await last('read_inbox', { thread_id, limit: 1 })), ['I can']);
+  });
+
   test(`[MAIL-1] ${engine}: nobody acknowledges, answers or reads what is not theirs`, async () => {
     const [fox, gil] = [scene.agent('fox'), scene.agent('gil')];
     const sent = await fox('send_message', { to: ['ivy'], body: 'secret' });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { paced } from '../support/paced.ts';
 import { until } from '../support/until.ts';
 import type { Call } from './engine.ts';
@@ -248,6 +249,29 @@ export function queueCases(scene: Scene): void {
     assert.equal((await get(other)).task_id, held, 'its holder gets it');
   });
 
+  test(`[QUEUE-1] [QUEUE-8] ${at}: however many wait for files that are locked, what stands behind them is found`, async () => {
+    const { get, call } = typed(scene, 'q8far');
+    const other = scene.agent('q8far-other');
+    await other('acquire_lock', { file_path: 'q8far/' });
+    const base = { task_type: 'q8far', task_description: 'x' };
+    const held = Array.from({ length: limits.candidates_per_take + 8 }, (_, n) => ({
+      ...base,
+      files: [`q8far/${n}.ts`],
+    }));
+    await call('submit_work_batch', { tasks: held });
+    assert.equal((await get()).reason, 'no_tasks_available');
+    const { tasks } = await call('submit_work_batch', {
+      tasks: [
+        { ...base, files: ['q8far-free.ts'] },
+        { ...base, priority: 9 },
+      ],
+    });
+    for (const { task_id } of tasks as JsonObject[]) assert.equal((await get()).task_id, task_id);
+    assert.equal((await get()).reason, 'no_tasks_available');
+    await other('release_lock', { file_path: 'q8far/' });
+    assert.equal((await get()).success, true);
+  });
+
   test(`[QUEUE-8] ${at}: batches of fifty are claimed and completed together`, async () => {
     const { call } = typed(scene, 'q8d');
     const tasks = Array.from({ length: 50 }, (_, n) => ({ task_type: 'q8d', task_description: `task ${n}` }));
@@ -263,5 +287,19 @@ export function queueCases(scene: Scene): void {
     const again = await call('complete_work_batch', { items: items.slice(0, 2) });
     assert.equal(again.success, false);
     assert.equal((again.results as JsonObject[])[0]?.error, 'not_held');
+  });
+
+  test(`[QUEUE-8] [STORE-1] ${at}: of tasks too large for one answer a batch is as many as fit, in order`, async () => {
+    const { submit, call } = typed(scene, 'q8e');
+    const input_data = { text: 'x'.repeat(150_000) };
+    const ids: unknown[] = [];
+    for (const name of ['one', 'two', 'three']) ids.push(await submit(name, { input_data }));
+    const claimed: unknown[] = [];
+    while (claimed.length < ids.length) {
+      const { success, tasks } = await call('get_work_batch', { task_types: ['q8e'], count: 3 });
+      assert.equal(success, true);
+      claimed.push(...(tasks as JsonObject[]).map((task) => task.task_id));
+    }
+    assert.deepEqual(claimed, ids);
   });
 }

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../src/domain/lease.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
-import { DUE_FIRST, getWork } from '../../src/domain/queue/get-work.ts';
+import { DUE_FIRST, getWork, LOOK_FURTHER } from '../../src/domain/queue/get-work.ts';
+import { joinLine } from '../../src/domain/queue/line.ts';
 import { renewWork } from '../../src/domain/queue/renew-work.ts';
 import { retryDelay_ms, settleDue } from '../../src/domain/queue/settle-due.ts';
 import { type TaskState, taskEvent } from '../../src/domain/queue/task.ts';
+import type { Terms } from '../../src/domain/queue/terms.ts';
 import { isoTime } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { anna, bert, claimed, happened, lease, locked, submitted } from './facts.ts';
 import { type Fact, given, MINUTE_MS, NOON_MS } from './spec.ts';
 
@@ -278,4 +281,85 @@ test('[QUEUE-6] at most 32 tasks are passed over, and the one behind them is fou
     .at(NOON_MS)
     .when(get(bert))
     .thenCommits(taskEvent('free', 'task_claimed'));
+});
+
+/** Somebody joined the line a moment before noon. */
+function inLine(caller: Caller, facts: Fact[]): Fact[] {
+  const place = { waiter_id: `wait-${caller.agent_id}`, agent_id: caller.agent_id, task_types: undefined };
+  return given(...facts)
+    .at(NOON_MS - 1)
+    .when(joinLine(place)).facts;
+}
+
+test('[QUEUE-8] [LOCK-11] what somebody ahead in line can’t have, for a lock or a rule, is not kept for it', () => {
+  const own = [...inLine(bert, [submitted('t1', { files: ['a.ts'] })]), locked('a.ts', anna)];
+  given(...own)
+    .at(NOON_MS)
+    .when(get(anna))
+    .answering({ tasks: [{ task_id: 't1' }] });
+  const review = inLine(bert, [submitted('r1', { task_type: 'review' })]);
+  const terms = { reviewers: { carl: ['anna'] } };
+  given(...review)
+    .at(NOON_MS)
+    .when(
+      getWork({ caller: anna, task_types: undefined, count: 1, lease_ms: LEASE_MS, settled: false, terms })
+        .decision,
+    )
+    .answering({ tasks: [{ task_id: 'r1' }] });
+});
+
+test('[QUEUE-8] [LOCK-11] who is ahead in line is counted on to take its own first', () => {
+  const facts = [submitted('berts', { files: ['b.ts'] }), submitted('free'), locked('b.ts', bert)];
+  given(...inLine(bert, facts))
+    .at(NOON_MS)
+    .when(get(anna))
+    .answering({ tasks: [{ task_id: 'free' }] });
+  given(...inLine(bert, [submitted('free')]))
+    .at(NOON_MS)
+    .when(get(anna))
+    .thenRefuses('no_tasks_available');
+});
+
+/** Behind the beginning of the queue, should nothing in it be takeable. */
+function getFurther(facts: Fact[], options: { task_types?: string[]; terms?: Terms } = {}) {
+  const { task_types, terms } = options;
+  const wanted = { caller: anna, task_types, count: 1, lease_ms: LEASE_MS, settled: false, terms };
+  given(...facts)
+    .at(NOON_MS)
+    .when(getWork(wanted).decision)
+    .thenRefuses('no_tasks_available', { [LOOK_FURTHER]: true });
+  return given(...facts)
+    .at(NOON_MS)
+    .when(getWork({ ...wanted, further: true }).decision);
+}
+
+test('[QUEUE-1] [QUEUE-8] many files of few tasks, or many tasks by a rule: what stands behind them is found', () => {
+  const files = Array.from({ length: limits.task_files_max }, (_, n) => `${n}.ts`);
+  const large = Array.from({ length: 6 }, (_, n) => submitted(`t${n}`, { files }));
+  const held = [...large, locked('7.ts', bert)];
+  getFurther([...held, submitted('free', { files: ['8.ts', 'free.ts'] })]).answering({
+    tasks: [{ task_id: 'free' }],
+  });
+  getFurther(held).thenRefuses('no_tasks_available');
+  const reviews = Array.from({ length: limits.candidates_per_take + 1 }, (_, n) =>
+    submitted(`r${n}`, { task_type: 'review' }),
+  );
+  getFurther([...reviews, submitted('plain', { priority: 9 })], {
+    terms: { reviewers: { carl: ['bert'] } },
+  }).answering({
+    tasks: [{ task_id: 'plain' }],
+  });
+});
+
+test('[QUEUE-1] behind many of one type that can’t be had may stand one before the other types’ next', () => {
+  const held = Array.from({ length: limits.candidates_per_take + 1 }, (_, n) =>
+    submitted(`t${n}`, { files: ['a.ts'] }),
+  );
+  const facts = [
+    ...held,
+    locked('a.ts', bert),
+    submitted('urgent'),
+    submitted('late', { task_type: 'docs', priority: 9 }),
+  ];
+  getFurther(facts, { task_types: ['test', 'docs'] }).answering({ tasks: [{ task_id: 'urgent' }] });
 });

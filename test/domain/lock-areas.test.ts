@@ -153,24 +153,39 @@ test('[LOCK-10] what ran out above or below is written down by whoever goes past
 });
 
 test('[LOCK-10] more that ran out than fits beside a grant is cleared away first', () => {
-  const many = Array.from({ length: limits.expiries_per_commit + 1 }, (_, n) => locked(`src/${n}.ts`, anna));
+  const places = Array.from({ length: limits.expiries_per_commit + 1 }, (_, n) => `src/${n + 10}.ts`);
+  const many = places.map((place) => locked(place, anna));
   const over_ms = NOON_MS + TTL_MS;
   const announced = inLine(bert, [SRC], over_ms, many);
   given(...announced)
     .at(over_ms)
     .when(acquire(bert, SRC, { waiter_id: 'wait-bert' }))
-    .thenRefuses('blocked', { [FIRST]: 'tidy' });
+    .thenRefuses('blocked', { [FIRST]: 'tidy', places });
   const tidied = given(...announced)
     .at(over_ms)
-    .when(tidyLocks({ folder: 'src/' })).facts;
+    .when(tidyLocks({ places })).facts;
   given(...tidied)
     .at(over_ms)
     .when(acquire(bert, SRC, { waiter_id: 'wait-bert' }))
     .answering({ action: 'acquired' });
   given(...tidied)
     .at(over_ms)
-    .when(tidyLocks({ folder: 'src/' }))
+    .when(tidyLocks({ places }))
     .thenRefuses('not_held');
+});
+
+test('[LOCK-10] a folder full of what ran out, be it the caller’s own, is cleared and not too much', () => {
+  const many = Array.from({ length: limits.locks_below_max }, (_, n) => locked(`src/${n}.ts`, bert));
+  const announced = inLine(bert, [SRC], NOON_MS + TTL_MS, many);
+  const asked = acquire(bert, SRC, { waiter_id: 'wait-bert' });
+  given(...announced)
+    .at(NOON_MS + TTL_MS)
+    .when(asked)
+    .thenRefuses('blocked', { [FIRST]: 'tidy' });
+  given(...inLine(bert, [SRC], NOON_MS, many))
+    .at(NOON_MS)
+    .when(asked)
+    .thenRefuses('too_large');
 });
 
 test('[LOCK-10] the list of folders is bounded, and makes room for the living', () => {

@@ -205,3 +205,26 @@ test('[LOCK-11] whoever holds a lock extends it past those who wait for it', () 
     .when(acquire(anna, A))
     .thenCommits(lockEvent('src/a.ts', 'lock_refreshed', { lease: { token: NOON_MS } }));
 });
+
+test('[LOCK-11] a line is as long as those in it who live: the dead keep nobody out', () => {
+  const crowd = Array.from({ length: limits.lock_waiters_max }, (_, n) => ({
+    ...carl,
+    agent_id: `agent-${n}`,
+  }));
+  const facts = crowd.reduce<Fact[]>(
+    (so_far, each) => inLine(each, [A], NOON_MS, so_far),
+    [locked('src/a.ts', anna)],
+  );
+  given(...facts)
+    .at(NOON_MS)
+    .when(wait(bert, [A], { stays: true }))
+    .thenRefuses('too_large');
+  given(...facts)
+    .at(NOON_MS)
+    .when(wait(crowd[0] ?? carl, [A], { stays: true }))
+    .answering({ success: true });
+  given(...facts)
+    .at(NOON_MS + limits.waiter_alive_ms)
+    .when(wait(bert, [A], { stays: true }))
+    .answering({ success: true });
+});

@@ -8,9 +8,18 @@ import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew, standing } from '../lease.ts';
 import { reasonAgain } from './automatic.ts';
 import { blocked, secondsSince } from './blocked.ts';
-import { withFolders } from './folders.ts';
+import { lockedFolders, withFolders } from './folders.ts';
 import { type Held, hasFolder, type LockState, leaseOf, lockEvent, lockKey, placeOf } from './lock.ts';
-import { decideWith, type Findings, reachOf, suffices, tooMuchBelow, type Wish } from './reach.ts';
+import {
+  decideWith,
+  type Findings,
+  fullBelow,
+  overIn,
+  reachOf,
+  suffices,
+  tooMuchBelow,
+  type Wish,
+} from './reach.ts';
 
 export interface AcquireLock extends Wish {
   readonly ttl_ms: number;
@@ -32,21 +41,29 @@ export const FIRST = 'first';
 export function acquireLock(command: AcquireLock): Decision<JsonObject> {
   const { areas } = command;
   return decideWith(command, (findings, loaded, now_ms) => {
-    if (findings.over.length > limits.expiries_per_commit) return refused(first('tidy'));
+    if (findings.over.length > limits.expiries_per_commit) return refused(tidyFirst(findings.over));
     const superseded = supersededGrant(command, loaded, now_ms);
     if (superseded !== undefined) return refused(superseded);
     if (findings.blockers.length > 0) return refused(blocked(command, findings, now_ms));
     if (!hasFolder(areas)) return grantAll(command, findings, loaded, now_ms);
     const fresh = areas.filter((area) => !findings.own.some((own) => suffices(own, area, command)));
-    const tooMuch = tooMuchBelow(reachOf(fresh), loaded);
-    if (tooMuch !== undefined) return refused(tooMuch);
+    const full = fullBelow(reachOf(fresh), loaded);
+    if (full !== undefined) {
+      const over = full.flatMap(({ id, state }) => overIn(id, state, now_ms));
+      return refused(over.length > 0 ? tidyFirst(over) : tooMuchBelow());
+    }
     if (hasFolder(fresh) && findings.line === undefined) return refused(first('announce'));
     return grantAll(command, findings, loaded, now_ms);
   });
 }
 
-function first(step: 'announce' | 'tidy'): Refusal {
-  return refuse('blocked', `Something comes first: ${step}.`, { [FIRST]: step });
+function first(step: 'announce' | 'tidy', places: readonly string[] = []): Refusal {
+  return refuse('blocked', `Something comes first: ${step}.`, { [FIRST]: step, places: [...places] });
+}
+
+/** Where it ran out is said too: it may be in the file's own record, in a folder above or anywhere below. */
+function tidyFirst(over: readonly EventBody[]): Refusal {
+  return first('tidy', [...new Set(over.map(({ id }) => id))]);
 }
 
 /** A named grant is the caller's own and no longer the current one. */
@@ -88,7 +105,7 @@ function grantAll(command: AcquireLock, findings: Findings, loaded: Loaded, now_
       events.push(lockEvent(area.place, 'lock_wait_ended', { waiter_id, pattern: area.pattern }));
   }
   const all = withFolders(events, loaded);
-  if (all === undefined) return refused(first('tidy'));
+  if (all === undefined) return refused(first('tidy', lockedFolders(loaded)));
   const waited =
     command.waited && line !== undefined ? { waited_seconds: secondsSince(line.since_ms, now_ms) } : {};
   const refreshed = locks.every(({ action }) => action === 'refreshed');

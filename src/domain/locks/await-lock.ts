@@ -7,17 +7,8 @@ import type { LogEntry } from '../../ledger/log.ts';
 import { standEachOther } from '../lease.ts';
 import { wouldDeadlock } from './blocked.ts';
 import { foldersKey, lockedFolders, withFolders } from './folders.ts';
-import {
-  areaOf,
-  belowRange,
-  LOCK,
-  type LockState,
-  lockEvent,
-  lockKey,
-  placeOf,
-  type Waiter,
-} from './lock.ts';
-import { type Blocker, decideWith, type Findings, overIn, type Wish } from './reach.ts';
+import { areaOf, LOCK, type LockState, lockEvent, lockKey, placeOf, type Waiter } from './lock.ts';
+import { type Blocker, decideWith, type Findings, isDead, overIn, type Wish } from './reach.ts';
 
 export interface AwaitLock extends Wish {
   readonly waiter_id: string;
@@ -40,8 +31,10 @@ export function awaitLock(command: AwaitLock): Decision<JsonObject> {
       overIn(place, loaded.get<LockState>(lockKey(place))?.state, now_ms, waiter_id),
     );
     for (const { place, pattern } of areas) {
-      const state = loaded.get<LockState>(lockKey(place))?.state;
-      if (placeOf(state).waiters.length > limits.lock_waiters_max)
+      const { waiters } = placeOf(loaded.get<LockState>(lockKey(place))?.state);
+      // The dead are cleared away by this very commit.
+      const others = waiters.filter((each) => each.id !== waiter_id && !isDead(each, now_ms));
+      if (others.length >= limits.lock_waiters_max)
         return refused(refuse('too_large', `${limits.lock_waiters_max} already wait for ${place}.`));
       const { agent_id, agent_type, session_id } = caller;
       const about = { shared: command.shared === true ? true : undefined, pattern } as const;
@@ -130,32 +123,28 @@ export function withdrawLock({
   };
 }
 
-/** One round of writing down what ran out, below a folder or in the list of folders from `offset` on. */
-export function tidyLocks(where: { folder: string } | { offset: number }): Decision<JsonObject> {
-  const range = 'folder' in where ? belowRange(where.folder) : undefined;
+/** One round of writing down what ran out, in these places or in the list of folders from `offset` on. */
+export function tidyLocks(where: { places: readonly string[] } | { offset: number }): Decision<JsonObject> {
+  const named = 'places' in where ? where.places : [];
   return {
-    needs: { keys: [foldersKey], ranges: range === undefined ? [] : [range] },
+    needs: { keys: [foldersKey, ...named.map(lockKey)] },
     decide(loaded, now_ms) {
-      const listed =
-        'offset' in where ? lockedFolders(loaded).slice(where.offset, where.offset + TIDIED_FOLDERS) : [];
-      const unread = listed.map(lockKey).filter((key) => !loaded.has(key));
+      const places =
+        'offset' in where
+          ? lockedFolders(loaded).slice(where.offset, where.offset + TIDIED_PLACES)
+          : where.places;
+      const unread = places.map(lockKey).filter((key) => !loaded.has(key));
       if (unread.length > 0) return need({ keys: unread });
-      const records =
-        range === undefined
-          ? listed.map((id) => loaded.get<LockState>(lockKey(id)))
-          : loaded.list<LockState>(range);
-      const events = records.flatMap((record) =>
-        record === undefined ? [] : overIn(record.id, record.state, now_ms),
+      const over = places.flatMap((place) =>
+        overIn(place, loaded.get<LockState>(lockKey(place))?.state, now_ms),
       );
-      const places = [...new Set(events.map(({ id }) => id))].slice(0, TIDIED_FOLDERS);
-      const all = withFolders(
-        events.filter(({ id }) => places.includes(id)),
-        loaded,
-      );
+      const all = withFolders(over.slice(0, TIDIED_AT_ONCE), loaded);
       if (all === undefined || all.length === 0) return refused(refuse('not_held', 'Nothing has run out.'));
       return commit(all, { success: true });
     },
   };
 }
 
-export const TIDIED_FOLDERS = 60;
+/** So many places fit one commit; and, as many may have shared one place, so much of what ran out fits one row. */
+export const TIDIED_PLACES = 60;
+const TIDIED_AT_ONCE = 300;

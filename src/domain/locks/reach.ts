@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Decision, type Loaded, type Needs, need, type Verdict } from '../../ledger/decision.ts';
-import type { EntityKey, EventBody } from '../../ledger/entity.ts';
+import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
 import { type Caller, isOver, type Sharing, standEachOther } from '../lease.ts';
 import { foldersKey, lockedFolders } from './folders.ts';
 import {
@@ -102,10 +102,13 @@ export function placesInReach({ areas, needs }: Reach, loaded: Loaded): Map<stri
   return places;
 }
 
-/** A folder under which more is held than one look can see; what ran out is cleared away first. */
-export function tooMuchBelow({ needs }: Reach, loaded: Loaded): Refusal | undefined {
+/** What was seen below a folder under which more stands than one look can see. */
+export function fullBelow({ needs }: Reach, loaded: Loaded): readonly EntityRecord<LockState>[] | undefined {
   const full = needs.ranges?.find((range) => loaded.list(range).length === range.limit);
-  if (full === undefined) return undefined;
+  return full === undefined ? undefined : loaded.list<LockState>(full);
+}
+
+export function tooMuchBelow(): Refusal {
   const message = `${limits.locks_below_max} or more locks are held below the folder; lock a smaller part of it.`;
   return refuse('too_large', message);
 }

@@ -1,5 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, prefixed, type Range, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
@@ -85,8 +86,9 @@ export function sendMessage(caller: Caller, message: NewMessage): Decision<JsonO
 
 /** Unread ones first come first; `all` has those that were acknowledged behind them; a thread has both in order. */
 export function inboxRanges(agent_id: string, which: Inbox): Range[] {
+  // Every copy stands in it, those to others too: how many of them are the caller's shows only when they are read.
   if (which.thread_id !== undefined)
-    return [prefixed('group', MESSAGE, thread(which.thread_id), which.limit)];
+    return [prefixed('group', MESSAGE, thread(which.thread_id), limits.range_rows_max)];
   const boxes = which.all ? [unread, seen] : [unread];
   return boxes.map((box) => prefixed('sort', MESSAGE, box(agent_id), which.limit));
 }
@@ -106,7 +108,9 @@ export function listMessages(agent_id: string, which: Inbox, loaded: Loaded): Js
   const records = inboxRanges(agent_id, which).flatMap((range) => loaded.list<Message>(range));
   // A thread shows what one took part in, the copies to others only of what one has sent.
   const mine = records.filter(({ state }) => state.to === agent_id || state.from === agent_id);
-  return mine.slice(0, which.limit).map(describe);
+  // A box empties as its messages are acknowledged; a thread only grows, and its end is what it has come to.
+  const shown = which.thread_id === undefined ? mine.slice(0, which.limit) : mine.slice(-which.limit);
+  return shown.map(describe);
 }
 
 function describe({ state }: EntityRecord<Message>): JsonObject {

@@ -13,9 +13,10 @@ import {
   refused,
   type Taking,
 } from '../../ledger/decision.ts';
-import type { EntityKey, EventBody } from '../../ledger/entity.ts';
-import { type Caller, grant, type Lease, standing } from '../lease.ts';
+import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
+import { type Caller, grant, isOver, type Lease } from '../lease.ts';
 import { foldersKey, lockedFolders } from '../locks/folders.ts';
+import { everyPlace } from '../locks/held-files.ts';
 import { areaOf, type LockState, lockKey, placeOf } from '../locks/lock.ts';
 import { aheadInLine, lineKey, servedFromLine, unreserved } from './line.ts';
 import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
@@ -28,6 +29,8 @@ export interface GetWork {
   readonly lease_ms: number;
   /** Whether what has become due comes first (`settleDue`); the caller does that once and asks again. */
   readonly settled: boolean;
+  /** Whether all of the queue is looked through (`LOOK_FURTHER`), and not only its beginning. */
+  readonly further?: boolean | undefined;
   /** The caller's place in the line for work, if it has been waiting. */
   readonly waiter_id?: string | undefined;
   /** A team's rules, where there are any. */
@@ -37,8 +40,11 @@ export interface GetWork {
 /** The answer of a taking that found something due: not for agents, `operations/get-work.ts` acts on it. */
 export const DUE_FIRST = 'due_first';
 
+/** Neither is this: nothing in the beginning of the queue can be handed out, and something behind it may be. */
+export const LOOK_FURTHER = 'look_further';
+
 export function getWork(command: GetWork): Taking<JsonObject> {
-  const { caller, task_types, lease_ms, settled, waiter_id, terms } = command;
+  const { caller, task_types, lease_ms, settled, waiter_id, terms, further = false } = command;
   const wanted = command.count;
   const { keys = [], ranges = [] } = termsNeeds(terms, caller);
   return {
@@ -51,28 +57,44 @@ export function getWork(command: GetWork): Taking<JsonObject> {
     },
     decision: {
       // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
-      needs: { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] },
+      needs: further
+        ? {
+            keys: [lineKey, foldersKey, ...keys],
+            ranges: [...all(task_types), everyPlace, firstDue, ...ranges],
+          }
+        : { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] },
       decide(loaded, now_ms) {
         if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
         const count = roomFor(terms, caller, wanted, loaded, now_ms);
         if (typeof count !== 'number') return refused(count);
-        const more = heads(task_types, wanted + limits.candidates_per_take);
+        const more = further ? all(task_types) : heads(task_types, wanted + limits.candidates_per_take);
         const wide = more.every((range) => loaded.hasList(range));
         // Nobody overtakes who has waited longer: the first tasks are theirs.
         const ahead = aheadInLine(loaded, waiter_id, now_ms);
         if (ahead.length > 0 && !wide) return need({ ranges: more });
-        const candidates = withinBudget(inOrder(loaded, wide ? more : heads(task_types, wanted)), wanted);
+        const { tasks, isAll } = inOrder(loaded, wide ? more : heads(task_types, wanted));
+        // Those whose files seem to be free; of them the locks are read, as many as a commit can expect.
+        const likely = further
+          ? tasks.filter(
+              (task) =>
+                mayReview(terms, caller.agent_id, task.state) && seemsFree(loaded, task, caller, now_ms),
+            )
+          : tasks;
+        const candidates = withinBudget(likely, wanted);
         const unread = locksToRead(candidates, loaded);
         if (unread.length > 0) return need({ keys: unread });
-        const takeable = candidates.filter(
-          (task) => mayReview(terms, caller, task.state) && filesAreFree(loaded, task, caller, now_ms),
-        );
+        const canTake = (agent_id: string, task: TaskRecord) =>
+          mayReview(terms, agent_id, task.state) && filesAreFree(loaded, task, agent_id, now_ms);
+        const takeable = candidates.filter((task) => canTake(caller.agent_id, task));
         // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
         if (!wide && candidates.slice(0, count).some((task) => !takeable.includes(task)))
           return need({ ranges: more });
-        const open = unreserved(takeable, ahead).slice(0, count);
+        const left = new Set(unreserved(candidates, ahead, canTake));
+        const open = takeable.filter((task) => left.has(task)).slice(0, count);
+        if (open.length === 0 && !further && !(isAll && candidates.length === tasks.length))
+          return refused(lookFurther());
         if (open.length === 0)
-          return refused(noTasks(task_types, candidates.length - takeable.length, ahead.length));
+          return refused(noTasks(task_types, tasks.length - takeable.length, ahead.length));
         const besides = [...servedFromLine(loaded, waiter_id), ...countClaim(terms, caller)];
         return handOut(open, caller, lease_ms, now_ms, besides);
       },
@@ -88,6 +110,11 @@ function heads(task_types: readonly string[] | undefined, limit: number): Range[
   return [...new Set(task_types)].map((type) => prefixed('group', TASK, readyGroup(type), limit));
 }
 
+/** As much of the queue as one look shows. */
+function all(task_types: readonly string[] | undefined): Range[] {
+  return heads(task_types, Math.floor(limits.range_rows_max / (task_types?.length ?? 1)));
+}
+
 function hasDue(loaded: Loaded, now_ms: number): boolean {
   const [first] = loaded.list<TaskState>(firstDue);
   return first !== undefined && dueAt_ms(first.state) <= now_ms;
@@ -100,13 +127,22 @@ export function dueAt_ms(state: TaskState): number {
   return 0;
 }
 
-/** Merges the heads of several types: most urgent first, then oldest, then by id within one batch. */
-function inOrder(loaded: Loaded, ranges: readonly Range[]): TaskRecord[] {
-  const tasks = ranges.flatMap((range) => loaded.list<TaskState>(range));
-  return tasks.sort(
+/**
+ * Merges the heads of several types: most urgent first, then oldest, then by id within one batch. Only as far as is certain:
+ * behind the last that was read of one type may stand another of it that comes before the other types' next.
+ */
+function inOrder(loaded: Loaded, ranges: readonly Range[]): { tasks: TaskRecord[]; isAll: boolean } {
+  const lists = ranges.map((range) => ({ range, tasks: loaded.list<TaskState>(range) }));
+  const tasks = lists.flatMap((list) => list.tasks);
+  tasks.sort(
     (a, b) =>
       a.state.priority - b.state.priority || a.born - b.born || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
   );
+  const lasts = new Set(
+    lists.filter((list) => list.tasks.length === list.range.limit).map((list) => list.tasks.at(-1)),
+  );
+  const end = tasks.findIndex((task) => lasts.has(task));
+  return end === -1 ? { tasks, isAll: true } : { tasks: tasks.slice(0, end + 1), isAll: false };
 }
 
 /** A commit expects every lock it looked at, so only as many tasks are looked at as its limit of entities allows. */
@@ -119,8 +155,11 @@ function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[]
   return end === -1 ? [...tasks] : tasks.slice(0, end);
 }
 
+/** The list of locked folders, the line, the caller's count of claims, the rulebook, and what its session has used up. */
+const BESIDES = 5;
+
 /** Locks that no task's files lie in are not looked at, and there are few others: so many fit beside the files' own. */
-const FOLDERS_MAX = limits.entities_per_commit - limits.entities_per_take - 1;
+const FOLDERS_MAX = limits.entities_per_commit - limits.entities_per_take - BESIDES;
 
 /** The files' locks, and those of the locked folders above them. */
 function locksToRead(tasks: readonly TaskRecord[], loaded: Loaded): EntityKey[] {
@@ -140,17 +179,39 @@ function lockedAbove(path: string, loaded: Loaded): string[] {
 }
 
 /** A task changes its files: even a reader's lock of another agent keeps it. Who only waits in line does not. */
-function filesAreFree(loaded: Loaded, task: TaskRecord, caller: Caller, now_ms: number): boolean {
-  return task.state.files.every((path) =>
-    [path, ...lockedAbove(path, loaded)].every((place) => {
-      if (!loaded.hasKey(lockKey(place))) return false;
-      const { leases } = placeOf(loaded.get<LockState>(lockKey(place))?.state);
-      const over = leases.filter((lease) => overlap({ place: path }, areaOf(place, lease)));
-      return over.every(
-        (lease) => standing(lease, { ...caller, token: undefined }, now_ms).standing !== 'taken',
-      );
-    }),
+function filesAreFree(loaded: Loaded, task: TaskRecord, agent_id: string, now_ms: number): boolean {
+  return placesOf(task, loaded).every(
+    ([path, place]) =>
+      loaded.hasKey(lockKey(place)) &&
+      isFreeOf(place, path, loaded.get<LockState>(lockKey(place)), agent_id, now_ms),
   );
+}
+
+/** By the places that somebody holds, as a look at all of them showed: nothing that a commit could go by. */
+function seemsFree(loaded: Loaded, task: TaskRecord, { agent_id }: Caller, now_ms: number): boolean {
+  return placesOf(task, loaded).every(
+    ([path, place]) =>
+      !loaded.has(lockKey(place)) ||
+      isFreeOf(place, path, loaded.get<LockState>(lockKey(place)), agent_id, now_ms),
+  );
+}
+
+/** Each file with the places whose locks can cover it. */
+function placesOf({ state }: TaskRecord, loaded: Loaded): [path: string, place: string][] {
+  return state.files.flatMap((path) =>
+    [path, ...lockedAbove(path, loaded)].map((place): [string, string] => [path, place]),
+  );
+}
+
+function isFreeOf(
+  place: string,
+  path: string,
+  lock: EntityRecord<LockState> | undefined,
+  agent_id: string,
+  now_ms: number,
+): boolean {
+  const over = placeOf(lock?.state).leases.filter((lease) => overlap({ place: path }, areaOf(place, lease)));
+  return over.every((lease) => lease.agent_id === agent_id || isOver(lease, now_ms));
 }
 
 function handOut(
@@ -162,10 +223,15 @@ function handOut(
 ) {
   const events: EventBody[] = [...besides];
   const answers: JsonObject[] = [];
+  let left = limits.take_bytes_max;
   for (const task of tasks) {
     const lease = grant(task, { ...caller, token: undefined }, lease_ms, now_ms);
+    const answer = describeClaim(task, lease);
+    // The rest is for the next call: a row larger than a store takes would keep all of them from everybody.
+    if (tasks.length > 1) left -= Buffer.byteLength(JSON.stringify(answer));
+    if (left < 0 && answers.length > 0) break;
     events.push(taskEvent(task.id, 'task_claimed', { lease: { ...lease } }));
-    answers.push(describeClaim(task, lease));
+    answers.push(answer);
   }
   return commit(events, { success: true, tasks: answers });
 }
@@ -189,6 +255,10 @@ function describeClaim(task: TaskRecord, lease: Lease): JsonObject {
 
 function dueFirst() {
   return refuse('no_tasks_available', 'Due tasks come first.', { [DUE_FIRST]: true });
+}
+
+function lookFurther() {
+  return refuse('no_tasks_available', 'The first tasks can’t be handed out.', { [LOOK_FURTHER]: true });
 }
 
 function noTasks(task_types: readonly string[] | undefined, locked: number, ahead: number) {

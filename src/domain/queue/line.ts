@@ -106,11 +106,20 @@ export function aheadInLine(
   return before.filter(({ alive_until_ms }) => alive_until_ms > now_ms);
 }
 
-/** What is left when each of those ahead has taken the first that it can use. */
-export function unreserved(tasks: readonly TaskRecord[], ahead: readonly InLine[]): TaskRecord[] {
+/**
+ * What is left when each of those ahead has taken the first that it can use. One that it may not have, because of a lock or a
+ * rule, is not kept for it: nobody else would be given it for as long as it waits.
+ */
+export function unreserved(
+  tasks: readonly TaskRecord[],
+  ahead: readonly InLine[],
+  canTake: (agent_id: string, task: TaskRecord) => boolean,
+): TaskRecord[] {
   const left = [...tasks];
-  for (const { task_types } of ahead) {
-    const first = left.findIndex(({ state }) => task_types?.includes(state.task_type) ?? true);
+  for (const { agent_id, task_types } of ahead) {
+    const first = left.findIndex(
+      (task) => (task_types?.includes(task.state.task_type) ?? true) && canTake(agent_id, task),
+    );
     if (first !== -1) left.splice(first, 1);
   }
   return left;

@@ -61,10 +61,10 @@ export function countClaim(terms: Terms | undefined, caller: Caller): EventBody[
 }
 
 /** Whose work it is says the task itself, else whoever submitted it. */
-export function mayReview(terms: Terms | undefined, caller: Caller, task: TaskState): boolean {
+export function mayReview(terms: Terms | undefined, agent_id: string, task: TaskState): boolean {
   if (terms?.reviewers === undefined || task.task_type !== 'review') return true;
   const { author } = (task.input_data ?? {}) as JsonObject;
   const name = typeof author === 'string' ? author : task.submitted_by;
   const by = Object.hasOwn(terms.reviewers, name) ? terms.reviewers[name] : undefined;
-  return by === undefined || by.includes(caller.agent_id);
+  return by === undefined || by.includes(agent_id);
 }

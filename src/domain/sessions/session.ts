@@ -74,9 +74,10 @@ export function silentSince(time_ms: number): Range {
 /** Those that ended and may still hold something. */
 export const stillFreeing: Range = prefixed('group', SESSION, FREEING, limits.sessions_per_round);
 
-/** Of one agent, whether they have ended or not. */
-export function sessionsOf(agent_id: string): Range {
-  return prefixed('id', SESSION, `${agent_id}${SEPARATOR}`, limits.sessions_per_round);
+/** Sessions that have not ended and gave a sign of life since. */
+export function heardSince(time_ms: number): Range {
+  const from = `${LIVE}${padded(Math.max(0, time_ms))}`;
+  return { ...prefixed('sort', SESSION, LIVE, limits.sessions_listed_max), from };
 }
 
 export const sessionEntity: EntityType<SessionState> = {
