@@ -1,15 +1,19 @@
 import type { ClaimCommand } from './domain/claims/acting.ts';
-import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from './domain/commands.ts';
+import { claimEdge, convergeEdge, governedBy, heartbeatClaim, releaseEdge } from './domain/commands.ts';
+import { nativeEngine } from './domain/trust/permit.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { StoreFailure } from './kernel/refusal.ts';
 import type { Command, Decision } from './ledger/decision.ts';
 import type { AgentProposal, ForeignProposals } from './ledger/foreign.ts';
 import type { Fleet } from './operation.ts';
+import { localTrust, type RulesOptions } from './rules.ts';
 
 /** What is proposed, the operation that it stands for, and the decision behind that. */
 interface Word {
   readonly event_type: string;
   readonly command: string;
+  /** Gives back or ends: possible also when its agent's time is up. */
+  readonly winds_down?: true;
   decide(asked: ClaimCommand, proposal: AgentProposal): Decision<JsonObject>;
 }
 
@@ -18,23 +22,30 @@ const WORDS: readonly Word[] = [
   {
     event_type: 'edge_heartbeat',
     command: 'heartbeat_claim',
-    decide: (asked, { iteration }) => heartbeatClaim({ ...asked, iteration }),
+    decide: (asked, { iteration, note }) => heartbeatClaim({ ...asked, iteration, note }),
   },
   {
     event_type: 'edge_released',
     command: 'release_edge',
+    winds_down: true,
     decide: (asked, { reason }) => releaseEdge({ ...asked, reason }),
   },
   {
     event_type: 'edge_converged',
     command: 'converge_edge',
+    winds_down: true,
     decide: (asked, { iteration, evaluators, convergence_type }) =>
       convergeEdge({ ...asked, iteration, evaluators, convergence_type }),
   },
 ];
 
-/** How claims are proposed in an inbox, and how what is proposed there is decided. */
-export function claimProposals(fleet: Fleet): ForeignProposals {
+/**
+ * How claims are proposed in an inbox, and how what is proposed there is decided: as a call of that agent's would be, its profile
+ * included.
+ */
+export function claimProposals(fleet: Fleet, ruling: RulesOptions): ForeignProposals {
+  const { engine = nativeEngine } = ruling;
+  const default_trust = localTrust(ruling.default_trust);
   return {
     proposalOf(command) {
       const { name, args } = innermost(command);
@@ -44,13 +55,14 @@ export function claimProposals(fleet: Fleet): ForeignProposals {
     async decisions() {
       const rules = await fleet.rules();
       if ('success' in rules) throw new StoreFailure('roles_invalid', rules.message, { details: rules });
-      return (proposal) => {
-        const { agent_id, agent_role, feature, edge, fencing_token: token } = proposal;
+      return (proposal, actor) => {
+        const { unnamed, agent_role, feature, edge, fencing_token: token } = proposal;
         const word = WORDS.find(({ event_type }) => event_type === proposal.event_type);
         if (word === undefined) throw new Error(`${proposal.event_type} is no proposal`);
-        const caller = { agent_id, agent_type: 'foreign', session_id: agent_id, token };
-        const decision = word.decide({ caller, agent_role, feature, edge, rules }, proposal);
-        return { operation: word.command, decision };
+        const { command: operation, winds_down } = word;
+        const asked = { caller: { ...actor, token }, unnamed, agent_role, feature, edge, rules };
+        const demand = { actor, operation, group: 'claim', default_trust, winds_down };
+        return { operation, decision: governedBy(word.decide(asked, proposal), demand, engine) };
       };
     },
   };
@@ -62,8 +74,9 @@ function innermost(command: Command): Command {
 }
 
 function proposalFrom({ event_type }: Word, asked: ClaimCommand & Partial<AgentProposal>): AgentProposal {
-  const { caller, agent_role, feature, edge, reason, iteration, evaluators, convergence_type } = asked;
+  const { caller, unnamed, agent_role, feature, edge } = asked;
+  const { reason, iteration, evaluators, convergence_type, note } = asked;
   const { agent_id, token: fencing_token } = caller;
-  const said = { reason, iteration, evaluators, convergence_type, fencing_token };
+  const said = { reason, iteration, evaluators, convergence_type, note, unnamed, fencing_token };
   return { event_type, agent_id, agent_role, feature, edge, ...said };
 }

@@ -14,7 +14,7 @@ import type { Store, StoreContext } from './ledger/store.ts';
 import type { Authority, Fleet } from './operation.ts';
 import { createPorts } from './ports/ports.ts';
 import { Presence, type PresenceSettings, presenceSettings, type Showing } from './presence.ts';
-import { Rules, rulesOptions } from './rules.ts';
+import { Rules, type RulesOptions, rulesOptions } from './rules.ts';
 import { chooseStore } from './stores/choose.ts';
 import { openStore } from './stores/open.ts';
 import { TeamReader } from './teams.ts';
@@ -73,15 +73,15 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const { brief, lasting } = options;
   // No hook asks for it.
   const fleet = brief === true ? noFleet : await fleetAt({ workspace, clock, env, store_url });
+  const ruling = await rulesOptions(env);
   const store = await openStore(store_url, {
     ...{ entities, clock, random, ids, project, sits, brief, lasting },
-    ...(await othersWords(store_url, fleet, { sits, brief })),
+    ...(await othersWords(store_url, fleet, ruling, { sits, brief })),
   });
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
-  const settings = wanted === 'off' ? {} : wanted;
-  const presence = new Presence(clock, { ...presenceSettings(env), ...settings });
+  const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
   const teams = new TeamReader(workspace, clock, env);
-  const rules = new Rules(store, project, clock, await rulesOptions(env));
+  const rules = new Rules(store, project, clock, ruling);
   const ports = brief === true ? undefined : createPorts(env, clock);
   const context: CoordinatorContext = {
     store,
@@ -136,14 +136,15 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
 async function othersWords(
   store_url: string,
   fleet: Fleet,
+  ruling: RulesOptions,
   { sits, brief }: { sits: boolean; brief: boolean | undefined },
 ): Promise<Pick<StoreContext, 'commands' | 'foreign' | 'proposals'>> {
   const inFiles = store_url.startsWith('files:');
   const hasInbox = inFiles && brief !== true;
   return {
     foreign: inFiles ? (await import('./foreign-lines.ts')).foreignLines : undefined,
-    commands: sits || hasInbox ? (await import('./domain/commands.ts')).commands : undefined,
-    proposals: hasInbox ? (await import('./claim-proposals.ts')).claimProposals(fleet) : undefined,
+    commands: sits ? (await import('./domain/commands.ts')).commands : undefined,
+    proposals: hasInbox ? (await import('./claim-proposals.ts')).claimProposals(fleet, ruling) : undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Command, Decision } from './decision.ts';
 import type { EntityKey, EventBody } from './entity.ts';
+import type { Actor } from './log.ts';
 
 /** What one line of another implementation says, whatever shape it has. Nothing of it is proven: it is only what it says. */
 export interface ForeignRecord {
@@ -32,6 +33,9 @@ export interface AgentProposal {
   readonly evaluators?: string | readonly { readonly name: string; readonly passed: boolean }[] | undefined;
   readonly convergence_type?: string | undefined;
   readonly fencing_token?: number | undefined;
+  readonly note?: string | undefined;
+  /** Its agent's name was made up by the door it came through. */
+  readonly unnamed?: boolean | undefined;
 }
 
 /** What a store has to know of the domain, for what other programs write into its log. */
@@ -46,8 +50,8 @@ export interface ForeignLines {
 export interface ForeignProposals {
   /** A decision that can also be left in the inbox, in the words of a proposal; undefined: it can't. */
   proposalOf(command: Command): AgentProposal | undefined;
-  /** How proposals of others are decided now, by the rules as they are. Throws when the rules have mistakes in them. */
-  decisions(): Promise<(proposal: AgentProposal) => ProposedDecision>;
+  /** How they are decided now, by the rules as they are, for whom. Throws when the rules have mistakes in them. */
+  decisions(): Promise<(proposal: AgentProposal, actor: Actor) => ProposedDecision>;
 }
 
 export interface ProposedDecision {

@@ -1,4 +1,18 @@
-import { type Document, isMap, isScalar, parseDocument, type Scalar, stringify, type YAMLMap } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  type Node,
+  parseDocument,
+  type Scalar,
+  stringify,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { canonical, type Json } from '../kernel/json.ts';
 
 /** One value that is not as it should be. */
@@ -32,7 +46,7 @@ export function rewriteYaml(text: string, settingsFor: (file: unknown) => readon
     const isRight = cut !== undefined && says(cut, document);
     return { text: isRight ? cut : withLinesOf(text, document.toString({ lineWidth: 0 })) };
   } catch (cause) {
-    // An alias where we have to write, or one that unfolds without end.
+    // An alias that leads nowhere, or unfolds without end.
     return { problem: cause instanceof Error ? firstLine(cause.message) : String(cause) };
   }
 }
@@ -56,10 +70,56 @@ function says(text: string, document: Document): boolean {
 function setDeep(document: Document, path: readonly string[], value: Json): void {
   for (let length = 1; length < path.length; length += 1) {
     const above = path.slice(0, length);
-    const node = document.getIn(above, true);
-    if (isScalar(node) && node.value === null) document.setIn(above, document.createNode({}));
+    const node = ownNode(document, above);
+    if (isScalar(node) && node.value === null) putNode(document, above, {});
   }
-  document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
+  const node = ownNode(document, path);
+  if (isScalar(node) && (typeof value !== 'object' || value === null)) node.value = value;
+  else putNode(document, path, value);
+}
+
+/** What a person wrote beside the old value is said of the new one, too. */
+function putNode(document: Document, path: readonly string[], value: Json): void {
+  const old = document.getIn(path, true);
+  const node = document.createNode(value);
+  if (isNode(old)) {
+    const { commentBefore: before, comment: behind, spaceBefore } = old;
+    const comment = [before, behind].filter((each) => typeof each === 'string').join('\n');
+    if (comment !== '') node.commentBefore = comment;
+    if (spaceBefore !== undefined) node.spaceBefore = spaceBefore;
+  }
+  document.setIn(path, node);
+}
+
+/**
+ * The value at a place, for it alone: what stands there by an alias, or is named by one elsewhere, is that other place's too, which
+ * has to go on saying what it says.
+ */
+function ownNode(document: Document, path: readonly string[]): Node | undefined {
+  const there = document.getIn(path, true);
+  if (isAlias(there)) {
+    const copy = copyFor(there, there.resolve(document));
+    document.setIn(path, copy);
+    return copy;
+  }
+  if (!isNode(there)) return undefined;
+  if (there.anchor !== undefined) {
+    visit(document, {
+      Alias: (_key, alias) => (alias.resolve(document) === there ? copyFor(alias, there) : undefined),
+    });
+    delete there.anchor;
+  }
+  return there;
+}
+
+/** With the comments of where it goes. Names are given once: those in it stay with what it is copied from. */
+function copyFor(alias: Alias, node: Scalar | YAMLMap | YAMLSeq | undefined): Node {
+  if (node === undefined) throw new Error(`Unresolved alias: ${alias.source}`);
+  const { comment, commentBefore, spaceBefore } = alias;
+  const copy = Object.assign(node.clone() as typeof node, { comment, commentBefore, spaceBefore });
+  const unnamed = (_key: unknown, each: Scalar | YAMLMap | YAMLSeq) => void delete each.anchor;
+  visit(copy, { Scalar: unnamed, Map: unnamed, Seq: unnamed });
+  return copy;
 }
 
 interface Splice {
@@ -115,7 +175,9 @@ function unfolded(
   if (place === undefined || !node.range || node.anchor !== undefined || node.tag !== undefined)
     return undefined;
   const [from, to] = node.range;
-  const taken = { from: from - (/[ \t]*$/.exec(text.slice(0, from))?.[0].length ?? 0), to, text: '' };
+  // Where nothing stood there is nothing to take: the blank before a comment is part of it.
+  const blanks = from === to ? 0 : (/[ \t]*$/.exec(text.slice(0, from))?.[0].length ?? 0);
+  const taken = { from: from - blanks, to, text: '' };
   const below = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
   const { indent, end, eol } = place;
   const lines = below.map((each) => `${eol}${indent}  ${each}`).join('');

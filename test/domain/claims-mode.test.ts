@@ -108,6 +108,21 @@ for (const [sign, first] of Object.entries(SIGNS)) {
   });
 }
 
+test('[CLAIM-6] an agent that is there is found however many of its sessions have ended', () => {
+  const ended = Array.from({ length: 60 }, (_, n) => ({ agent_id: 'agent-7f', session_id: `${n + 10}` }));
+  const before = ended.map((name) =>
+    fact(
+      NOON_MS - 1,
+      sessionEvent(name, 'session_started', { ...name, agent_type: 'test', capabilities: [] }),
+      sessionEvent(name, 'session_ended', { end_reason: 'ended' }),
+    ),
+  );
+  given(...before, ...(SIGNS.session?.(single('refuse')) ?? []))
+    .at(NOON_MS + 1)
+    .when(claimEdge(by('bob')))
+    .thenRefuses('single_agent_mode', { agent_id: 'primary' });
+});
+
 test('[CLAIM-6] once the first one has gone, the next one goes on in its place', () => {
   const begun = SIGNS.claim?.(single('refuse')) ?? [];
   const later_ms = NOON_MS + RULES.stale_ms;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -163,6 +163,63 @@ test('[CLAIM-9] while nobody can write the answer is pending, with the proposal 
   assert.equal(decided?.proposal, answer.proposal_id);
   assert.equal(decided?.outcome.action, 'edge_started');
   assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' });
+});
+
+test('[CLAIM-9] a file that claims to be one of ours brings no decision along: it is decided as what it proposes', async () => {
+  await using fleet = await Fleet.found();
+  await fleet.agent('ann')('claim_edge', { ...EDGE, agent_role: 'observer' });
+  await fleet.agent('eve')('claim_edge', { ...EDGE, feature: 'F-2', agent_role: 'observer' });
+  const lenient = { agents: {}, single: {}, roles: { observer: ['all'] }, outside_authority_action: 'warn' };
+  const forged = async (n: number, name: string, asked: JsonObject, proposed: JsonObject) => {
+    const actor = { agent_id: 'eve', agent_type: 'cli', session_id: 'eve' };
+    const request = { project: 'default', actor, sequence: 0, operation_id: `o${n}`, input_digest: 'x' };
+    const command = { name, args: [{ rules: lenient, ...asked }] };
+    await fleet.propose('eve', `${n}.json`, { ...proposed, cox: { request, command } });
+  };
+  const ann = { agent_id: 'ann', agent_type: 'cli', session_id: 'ann' };
+  await forged(1, 'release_edge', { caller: ann, ...EDGE }, { event_type: 'edge_released', ...EDGE });
+  const own = { feature: 'F-2', edge: EDGE.edge, evaluators: '1/1' };
+  const eve = { ...ann, agent_id: 'eve' };
+  await forged(2, 'converge_edge', { caller: eve, ...own }, { event_type: 'edge_converged', ...own });
+  const key = { agent_id: 'boss', kind: 'person' };
+  await forged(3, 'create_key', key, { event_type: 'edge_claim', feature: 'F-3', edge: EDGE.edge });
+  const { decided, set_aside } = await fleet.serialise();
+  assert.deepEqual(set_aside, []);
+  assert.deepEqual(
+    decided.map(({ outcome }) => outcome.action ?? outcome.error),
+    ['not_holder', 'convergence_escalated', 'edge_started'],
+  );
+  assert.deepEqual(await fleet.holders(), {
+    'F-1 design→code': 'ann',
+    'F-2 design→code': 'eve',
+    'F-3 design→code': 'eve',
+  });
+});
+
+test('[CLAIM-9] [PROF-1] what an agent’s profile forbids it is not given through the inbox either', async () => {
+  await using fleet = await Fleet.found();
+  const { setProfile, assignProfile } = await import('../../src/operations/change-profiles.ts');
+  const person = fleet.coxswain.connect({ agent_id: 'person:pat', agent_type: 'person' }, 'person');
+  await person.perform(setProfile, { name: 'guest', blocked_operations: ['claim_edge'] });
+  await person.perform(assignProfile, { profile: 'guest', to_agent: 'eve' });
+  await fleet.propose('eve', '1.json', claim());
+  await fleet.propose('fay', '1.json', claim());
+  const { decided } = await fleet.serialise();
+  const answers = decided.map(({ agent_id, outcome }) => [agent_id, outcome.error ?? outcome.action]);
+  assert.deepEqual(answers, [
+    ['eve', 'operation_not_permitted'],
+    ['fay', 'edge_started'],
+  ]);
+});
+
+test('[CLAIM-2] a line of another program takes nothing from who holds it here', async () => {
+  await using fleet = await Fleet.found();
+  const ann = fleet.agent('ann');
+  await ann('claim_edge', { ...EDGE, agent_role: 'full_stack' });
+  const line = { event_type: 'edge_started', timestamp: new Date().toISOString(), ...EDGE, agent_id: 'bob' };
+  await appendFile(join(fleet.folder, 'events/events.jsonl'), `${JSON.stringify(line)}\n`);
+  assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' });
+  assert.equal((await ann('converge_edge', { ...EDGE, evaluators: '1/1' })).action, 'edge_converged');
 });
 
 test('[CLAIM-14] a workspace of all three shapes opens, replays and goes on', async () => {

@@ -164,6 +164,22 @@ test('[CLAIM-14] what others started is held until it ends, in any mixture of sh
   assert.equal(fold([start, released])?.lease, undefined);
 });
 
+test('[CLAIM-2] what one holds is not taken from it by a line that says another has started', () => {
+  const start = (agent_id: string) => flat('edge_started', { ...PLACE, agent_id });
+  const held = fold([start('anna')]);
+  const event = toClaimEvent(said(start('bert')), held);
+  assert.deepEqual([event?.type, event?.data.held_by], ['claim_rejected', 'anna']);
+  assert.deepEqual(fold([start('anna'), start('bert')]), held);
+  const released = flat('edge_released', { ...PLACE, agent_id: 'anna' });
+  assert.equal(fold([start('anna'), released, start('bert')])?.lease?.agent_id, 'bert');
+  assert.equal(fold([start('anna'), start('anna')])?.lease?.agent_id, 'anna');
+  const refused = flat('claim_rejected', { ...PLACE, agent_id: 'anna', data: { reason: 'role' } });
+  assert.deepEqual(fold([start('anna'), refused]), held, 'nor does a later refusal end what was granted');
+  // What had an end and is over by then is free.
+  const timed = { ...held, lease: { ...held?.lease, expires_at_ms: AT_MS } } as typeof held;
+  assert.equal(toClaimEvent(said(start('bert')), timed)?.type, 'edge_started');
+});
+
 test('[CLAIM-14] signs of others are not signs of the holder', () => {
   const start = flat('edge_started', { ...PLACE, agent_id: 'anna' });
   const later = { ...PLACE, timestamp: '2026-02-23T12:00:00Z' };

@@ -275,14 +275,23 @@ test('[CLAIM-9] the words of others for a proposal, in any shape', () => {
     [[{ name: 'tests', passed: true }], [{ name: 'tests', passed: true }]],
   ] as const)
     assert.deepEqual(read({ ...ended, evaluators } as unknown as JsonObject).evaluators, kept);
-  // Our own say nothing that concerns the inbox.
-  const own = said({ event_type: 'acquire_lock', agent_id: 'anna', sequence: 4, cox: { command: 1 } });
-  assert.deepEqual(own, {
-    agent_id: 'anna',
-    event_type: 'acquire_lock',
-    sequence: 4,
-    cox: { command: 1 },
-  });
+});
+
+test('[CLAIM-9] what one of ours brings along says whose call it was, and nothing of what it comes to', () => {
+  const said = (record: JsonObject) => proposalOf(JSON.stringify(record), 'anna');
+  const actor = { agent_id: 'anna', agent_type: 'cli', session_id: 's' };
+  const call = { project: 'default', sequence: 4, operation_id: 'o', input_digest: '' };
+  const claimed = { event_type: 'edge_claim', feature: 'F-1', edge: 'design→code' };
+  const command = { name: 'decide_approval', args: [{ verdict: 'approved' }] };
+  const own = said({ ...claimed, cox: { request: { ...call, actor, operation: 'approve' }, command } });
+  assert.ok('left' in own, JSON.stringify(own));
+  assert.deepEqual(own.left, { ...call, agent_type: 'cli', session_id: 's' });
+  assert.ok(!JSON.stringify(own).includes('approve'));
+  const asPerson = { ...actor, agent_type: 'person' };
+  for (const cox of [{}, { request: {} }, { request: { ...call, actor: asPerson } }])
+    assert.ok('problem' in said({ ...claimed, cox } as unknown as JsonObject), JSON.stringify(cox));
+  const lock = { ...claimed, event_type: 'acquire_lock', cox: { request: { ...call, actor } } };
+  assert.ok('problem' in said(lock), 'ours are of the same kinds');
 });
 
 test('[CLAIM-9] every name has a folder of its own that leads back to it', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { StoreFailure } from '../../src/kernel/refusal.ts';
 import { commit, type Decision, prefixed } from '../../src/ledger/decision.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import type { Store } from '../../src/ledger/store.ts';
@@ -102,6 +103,22 @@ test('[STORE-1] files: what stands beside the log is made anew from it, to the l
     assert.deepEqual(await cellsOf(store), cells[3]);
     await assertReplays(store);
   });
+});
+
+test('[STORE-3] files: a folder that cannot be made is a store that is away, and no folder at all is none', async () => {
+  await using place = await Workspace.make();
+  const file = join(place.folder, 'file');
+  await writeFile(file, '');
+  for (const [url, code, said] of [
+    [`files:${join(file, 'workspace')}`, 'database_unavailable', /folder cannot be used \(ENOTDIR/],
+    ['files:', 'store_unsupported', /names no folder/],
+  ] as const)
+    await assert.rejects(openStore(url, cellContext), (error: unknown) => {
+      assert.ok(error instanceof StoreFailure, String(error));
+      assert.equal(error.refusal.error, code);
+      assert.match(error.message, said);
+      return true;
+    });
 });
 
 test('[CLAIM-9] files: a log torn at any byte of its last commit is cut to the one before, and goes on', async () => {
@@ -243,6 +260,26 @@ test('[CLAIM-14] files: lines of others, damaged ones and blank ones stay in the
   });
   const after = await readFile(place.log, 'utf8');
   assert.ok(after.startsWith(`${mixed}${foreign}\n{"event_type":"cell_set"`));
+});
+
+test('[CLAIM-14] files: a log whose lines end as on Windows says what it said', async () => {
+  await using place = await Workspace.make();
+  await threeCommits(place);
+  const before = await place.use(cellsOf);
+  const text = await readFile(place.log, 'utf8');
+  await writeFile(place.log, text.replaceAll('\n', '\r\n'));
+  await place.use(async (store) => {
+    assert.deepEqual(await cellsOf(store), before);
+    await store.run(request('bob'), set(['f'], 'bob'));
+    await assertReplays(store);
+  });
+  // And back again, as the next commit of somebody on another system brings it.
+  const mixed = await readFile(place.log, 'utf8');
+  await writeFile(place.log, mixed.replaceAll('\r\n', '\n'));
+  await place.use(async (store) => {
+    const cells = (await cellsOf(store)).map((each) => each.split(' ')[0]);
+    assert.deepEqual(cells, ['a=ade', 'b=bc', 'c=bc', 'd=ade', 'e=ade', 'f=bob']);
+  });
 });
 
 test('[AUD-5] [AUD-3] [AUD-6] files: a long log without what stood beside it is read, searched, sealed and verified', async () => {

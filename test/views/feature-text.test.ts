@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import { parseFeature } from '../../src/policy/claims/feature-file.ts';
 import type { ViewedClaim } from '../../src/views/claims-read.ts';
 import { rewriteFeature } from '../../src/views/feature-text.ts';
 
@@ -93,8 +94,6 @@ test('[CLAIM-13] a trajectory in every way in which people write one', () => {
   assert.deepEqual(say('trajectory:\n  code:\n', claim('design_code')).trajectory, { code });
   assert.deepEqual(say('trajectory:\n  code: ~\n', claim('design_code')).trajectory, { code });
   assert.deepEqual(say('trajectory: {code: {status: pending}}\n', claim('design_code')).trajectory, { code });
-  assert.deepEqual(say('trajectory:\n', claim('design_code')).trajectory, { code });
-  assert.deepEqual(say('', claim('design_code')).trajectory, { code });
   const short = say('trajectory: {code: pending, design: converged}\n', claim('design_code'));
   assert.deepEqual(short.trajectory, { code: 'iterating', design: 'converged' });
   assert.deepEqual(
@@ -108,6 +107,24 @@ test('[CLAIM-13] a trajectory in every way in which people write one', () => {
   assert.deepEqual(both.trajectory, { tests: {}, unit_tests: code });
   const added = say('trajectory:\n  code:\n    status: converged\n', claim('x_y', { written: 'x → y' }));
   assert.deepEqual(added.trajectory, { code: { status: 'converged' }, y: code });
+});
+
+test('[CLAIM-13] a file that names no step has the usual ones before and after one of them is written down', async () => {
+  for (const trajectory of ['', 'trajectory:\n', 'trajectory: {}\n', 'trajectory:\n  intent: converged\n']) {
+    const text = rewritten(`feature: F\n${trajectory}`, converged('intent_requirements'));
+    const read = await parseFeature(text, { file: 'f.yml', touched_ms: 0 });
+    assert.ok(read.ok, text);
+    assert.equal(read.feature.status, 'in_progress', text);
+    assert.deepEqual(
+      read.feature.trajectory.map(({ edge, status }) => [edge, status]),
+      [
+        ['intent_requirements', 'converged'],
+        ['requirements_design', 'pending'],
+        ['design_code', 'pending'],
+        ['code_unit_tests', 'pending'],
+      ],
+    );
+  }
 });
 
 test('[CLAIM-13] the feature itself: begun, converged when all of it is, and what a person held back stays so', () => {
@@ -133,7 +150,7 @@ test('[CLAIM-13] a file that cannot be read is left alone, and said to be', () =
     'a: 1\na: 2\n',
     '--- {}\n--- {}\n',
     'text',
-    'x: &a {}\ntrajectory: *a\n',
+    'trajectory: &a { x: *a }\n',
   ])
     assert.ok('problem' in rewriteFeature(text, [claim('design_code')]), text);
 });
@@ -157,4 +174,50 @@ test('[CLAIM-13] whatever else is in a file survives', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test('[CLAIM-13] what has converged says nothing of the steps that were written as the same', () => {
+  const file = `feature: AUTH-1
+trajectory:
+  requirements: &open { status: pending }
+  design: *open # soon
+  code: *open
+`;
+  const first = parse(rewritten(file, converged('intent_requirements')));
+  assert.equal(first.trajectory.requirements.status, 'converged');
+  assert.deepEqual(first.trajectory.design, { status: 'pending' });
+  assert.deepEqual(first.trajectory.code, { status: 'pending' });
+  const text = rewritten(file, converged('intent_requirements'), converged('requirements_design'));
+  const second = parse(text);
+  assert.equal(second.trajectory.design.status, 'converged');
+  assert.deepEqual(second.trajectory.code, { status: 'pending' });
+  assert.match(text, /# soon/);
+});
+
+test('[CLAIM-13] names that stand for whole maps stay right around what changes', () => {
+  const file = `feature: AUTH-1
+trajectory: &plan
+  design: &open
+    status: pending
+    owner: &who alice
+    also: *who
+  code: *open
+first_plan: *plan
+`;
+  const before = parse(file);
+  const after = parse(rewritten(file, converged('requirements_design')));
+  assert.equal(after.trajectory.design.status, 'converged');
+  assert.equal(after.trajectory.design.also, 'alice');
+  assert.deepEqual(after.trajectory.code, before.trajectory.code);
+  assert.deepEqual(after.first_plan, before.first_plan);
+});
+
+test('[CLAIM-13] a comment behind an entry that nobody has filled in stays with it', () => {
+  const text = rewritten(
+    'feature: AUTH-1\ntrajectory:\n  design: # alice first\n  code: ~ # then bob\n',
+    converged('requirements_design'),
+    claim('design_code'),
+  );
+  assert.match(text, /design:\s+# alice first\n {4}status: converged/);
+  assert.match(text, /code:\s+# then bob\n {4}status: iterating/);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { parseTask } from '../../src/policy/workdir/task-yaml.ts';
 import { rewriteTask } from '../../src/workdir/task-text.ts';
 import { Ground, task } from './ground.ts';
@@ -47,6 +48,11 @@ const CASES: readonly (readonly [what: string, before: string, after: string])[]
     'an error in the place of another',
     `id: x\nagent: zoe\nstatus: new\nartefacts: [a]\nerror:\n  message: "gone"  # why\n  retry_count: 2\n  timestamp: 2020-01-01T00:00:00Z\n`,
     `id: x\nagent: zoe\nstatus: error\nartefacts: [a]\nerror:\n  message: "Agent 'zoe' not found"  # why\n  retry_count: 2\n  timestamp: ${AT}\n`,
+  ],
+  [
+    'an error in the place of nothing but a comment',
+    `id: x\nagent: zoe\nstatus: new\nartefacts: [a]\nerror: # none yet\nlast: 1\n`,
+    `id: x\nagent: zoe\nstatus: error\nartefacts: [a]\nerror: # none yet\n  message: Agent 'zoe' not found\n  timestamp: ${AT}\nlast: 1\n`,
   ],
 ];
 
@@ -110,4 +116,16 @@ created_by: coordinator
 `,
   );
   assert.ok(ground.read('done/x.yaml').includes(`completed_at: 2026-03-09T08:30:00Z\nfollow_up: ${id}\n`));
+});
+
+test('[DIR-8] a result that says its agent by an alias says the same after the task is given to another', async () => {
+  using ground = new Ground({
+    'assigned/bob/x.yaml':
+      'id: x\nagent: &who ann\nstatus: &now new\nbegan_as: *now\nartefacts: [a]\nresult: { next_agent: *who }\n',
+  });
+  const { left } = await ground.pass();
+  assert.deepEqual(left, []);
+  const { agent, status, began_as, result } = parse(ground.read('assigned/bob/x.yaml'));
+  assert.deepEqual([agent, status], ['bob', 'assigned']);
+  assert.deepEqual([began_as, result], ['new', { next_agent: 'ann' }]);
 });

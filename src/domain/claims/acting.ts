@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Loaded, need, type Range, refused, type Verdict } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../lease.ts';
-import { type SessionState, sessionsOf } from '../sessions/session.ts';
+import { heardSince, type SessionState } from '../sessions/session.ts';
 import { type ClaimState, claimsOf } from './claim.ts';
 import { agentChanged, claimModeIn, modeChanged, type SingleAgent } from './mode.ts';
 import type { ClaimRules } from './rules.ts';
@@ -41,7 +41,7 @@ export function actingIn(command: ClaimCommand, loaded: Loaded, now_ms: number):
     caller_id: caller.agent_id,
   };
   if (mode.agent !== undefined) {
-    const ranges = signsOf(mode.agent);
+    const ranges = signsOf(mode.agent, now_ms);
     if (ranges.some((range) => !loaded.hasList(range))) return need({ ranges });
     if (isLive(mode.agent, rules, loaded, now_ms)) {
       if (mode.second_agent === 'refuse') return refused(secondAgent(mode.agent));
@@ -53,16 +53,23 @@ export function actingIn(command: ClaimCommand, loaded: Loaded, now_ms: number):
   return { caller: as(newcomer.agent_id), single: true, events: [agentChanged(newcomer)] };
 }
 
-function signsOf({ agent_id, caller_id }: SingleAgent): Range[] {
-  return [sessionsOf(caller_id), claimsOf(agent_id)];
+const SILENT_MS = limits.session_stale_minutes_default * 60_000;
+
+function signsOf({ agent_id }: SingleAgent, now_ms: number): Range[] {
+  return [heardSince(now_ms - SILENT_MS), claimsOf(agent_id)];
 }
 
-/** It has a session that is not silent, or has worked on one of its claims. */
+/**
+ * It has a session that is not silent, or has worked on one of its claims. Looked for among all that are here, and not among its
+ * own: over the months those that have ended are most of them.
+ */
 function isLive(agent: SingleAgent, { stale_ms }: ClaimRules, loaded: Loaded, now_ms: number): boolean {
-  const silent_ms = limits.session_stale_minutes_default * 60_000;
-  const hasSession = loaded
-    .list<SessionState>(sessionsOf(agent.caller_id))
-    .some(({ state }) => state.ended_at_ms === undefined && now_ms - state.last_heartbeat_ms < silent_ms);
+  const here = loaded.list<SessionState>(heardSince(now_ms - SILENT_MS));
+  // More than one look shows: whoever they are, nobody is alone.
+  if (here.length === limits.sessions_listed_max) return true;
+  const hasSession = here.some(
+    ({ state }) => state.agent_id === agent.caller_id && now_ms - state.last_heartbeat_ms < SILENT_MS,
+  );
   if (hasSession) return true;
   return loaded
     .list<ClaimState>(claimsOf(agent.agent_id))

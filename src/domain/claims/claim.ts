@@ -40,6 +40,8 @@ export interface ClaimState {
   /** As it was first written. */
   readonly edge: string;
   readonly lease?: Lease | undefined;
+  /** Another's log says that its holder asked for it, and not yet that it was granted. */
+  readonly asked?: true | undefined;
   readonly agent_role?: string | undefined;
   /** When somebody last took it up; kept after it was given back. */
   readonly started_at_ms?: number | undefined;
@@ -100,6 +102,7 @@ interface ClaimEventData {
   readonly edge: string;
   readonly lease?: Lease;
   readonly granted_to?: string;
+  readonly asked?: true;
   readonly agent_role?: string;
   readonly agent_id?: string;
   readonly iteration?: number;
@@ -132,6 +135,7 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
         ...state,
         ...active,
         lease: data.lease,
+        asked: data.asked,
         agent_role: data.agent_role,
         started_at_ms: at_ms,
         iteration: undefined,

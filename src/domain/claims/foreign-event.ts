@@ -4,7 +4,7 @@ import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import type { ForeignRecord } from '../../ledger/foreign.ts';
 import type { Lease } from '../lease.ts';
-import { type ClaimState, claimEvent, claimKey, NEVER_MS } from './claim.ts';
+import { type ClaimState, claimEvent, claimKey, heldLease, NEVER_MS } from './claim.ts';
 import { normEdge } from './edge.ts';
 
 const FOREIGN_TYPE = 'foreign';
@@ -54,7 +54,23 @@ function isRole(agent_role: unknown): boolean {
   return nameProblem(agent_role) === undefined && String(agent_role).length <= limits.agent_role_chars_max;
 }
 
-const started: Mapping = ({ agent_id, at_ms, role, instance_id, data }, before) => {
+/** What another holds, by whoever's grant, is not taken from it by a line that anybody can write. */
+const started: Mapping = (said, before) => {
+  const { agent_id, at_ms } = said;
+  const held = before?.asked === true ? undefined : heldLease(before);
+  if (held !== undefined && held.agent_id !== agent_id && at_ms < held.expires_at_ms)
+    return [
+      'claim_rejected',
+      { agent_id, reason: `already claimed by ${held.agent_id}`, held_by: held.agent_id },
+    ];
+  return granted(said, before);
+};
+
+function granted(
+  { agent_id, at_ms, role, instance_id, data }: Said,
+  before: ClaimState | undefined,
+  asked?: true,
+): [type: string, data: JsonObject] {
   const lease: Lease = {
     agent_id,
     agent_type: FOREIGN_TYPE,
@@ -66,22 +82,19 @@ const started: Mapping = ({ agent_id, at_ms, role, instance_id, data }, before) 
   };
   return [
     'edge_started',
-    { granted_to: agent_id, agent_role: role, source: text(data.source), lease: { ...lease } },
+    { granted_to: agent_id, asked, agent_role: role, source: text(data.source), lease: { ...lease } },
   ];
-};
+}
 
 /** Asked for and not yet confirmed: who would hold it then is safe only if nobody else is given it meanwhile. */
-const claimed: Mapping = (said, before) => (before?.lease === undefined ? started(said, before) : undefined);
+const claimed: Mapping = (said, before) =>
+  before?.lease === undefined ? granted(said, before, true) : undefined;
 
 const rejected: Mapping = ({ agent_id, data }, before) => {
   const held_by = text(data.held_by ?? data.holding_agent);
   const reason = text(data.reason);
   // It had only asked.
-  if (
-    before?.lease?.agent_id === agent_id &&
-    before.lease.agent_type === FOREIGN_TYPE &&
-    held_by !== agent_id
-  )
+  if (before?.asked === true && before.lease?.agent_id === agent_id && held_by !== agent_id)
     return ['edge_released', { agent_id, reason, released_by: held_by, cause: 'holder' }];
   return ['claim_rejected', { agent_id, reason, held_by }];
 };

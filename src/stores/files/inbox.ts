@@ -19,7 +19,7 @@ import { type Clock, isoTime, systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fileName, folderOf, numberOf } from './inbox-names.ts';
-import { type OwnProposal, type Proposal, proposalOf } from './proposal.ts';
+import { type Proposal, proposalOf } from './proposal.ts';
 import { type SetAside, setAside } from './set-aside.ts';
 
 /** `events/inbox/<agent_id>/<moment>_<event_type>.json`, one proposal a file. `events` is always the folder of the log. */
@@ -74,7 +74,7 @@ export interface Staged {
   /** Its folder and name: by this it is known to who waits for its answer. */
   readonly proposal_id: string;
   readonly agent_id: string;
-  readonly proposal: Proposal | OwnProposal;
+  readonly proposal: Proposal;
   readonly modified_ns: bigint;
 }
 

@@ -16,6 +16,7 @@ import type { Layout } from './layout.ts';
 import { flatLine, readOwn } from './line.ts';
 
 const NEWLINE = 0x0a;
+const LINE_END = /\r?\n/;
 
 interface Known extends End {
   readonly home: string;
@@ -181,7 +182,7 @@ export class FilesJournal implements Journal {
   eventsAt([offset, bytes]: Place): readonly EventBody[] {
     const buffer = Buffer.allocUnsafe(bytes);
     const read = this.#file.read(buffer, offset);
-    const lines = buffer.toString('utf8', 0, read).split('\n').slice(0, -1);
+    const lines = buffer.toString('utf8', 0, read).split(LINE_END).slice(0, -1);
     return lines.map((line) => {
       const own = readOwn(parsed(line), line);
       if (own !== undefined && !('damaged' in own)) return own.event;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { folderFailure } from '../sqlite/errors.ts';
 
 /** Where everything of one workspace stands. Only `events` is shared with other implementations. */
 export interface Layout {
@@ -38,8 +39,12 @@ export function layoutOf(named: string): Layout {
 
 /** Made anew from the log: nothing to keep under version control. */
 export function prepareFolders({ events, own }: Layout): void {
-  mkdirSync(events, { recursive: true });
-  mkdirSync(own, { recursive: true, mode: 0o700 });
   const ignore = join(own, '.gitignore');
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+  try {
+    mkdirSync(events, { recursive: true });
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+  } catch (error) {
+    throw folderFailure(error);
+  }
 }

@@ -4,6 +4,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** A line that nobody ends is not read into memory for ever. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
 
 export interface Line {
   readonly offset: number;
@@ -25,7 +26,7 @@ export function* linesOf(file: EventsFile, from: number, to: number): Iterable<L
     const data = chunk.subarray(0, filled);
     let used = 0;
     for (let end = data.indexOf(NEWLINE); end !== -1; end = data.indexOf(NEWLINE, used)) {
-      const bytes = data.subarray(used, end);
+      const bytes = data.subarray(used, textEnd(data, used, end));
       yield { offset: start + used, bytes, next: start + end + 1, ended: true };
       used = end + 1;
     }
@@ -45,6 +46,11 @@ export function* linesOf(file: EventsFile, from: number, to: number): Iterable<L
     yield { offset: start, bytes: undefined, next, ended: next < to };
     start = next;
   }
+}
+
+/** A checkout on Windows, or an editor, ends every line with two characters. They end it, and change nothing of what it says. */
+function textEnd(data: Buffer, from: number, end: number): number {
+  return end > from && data[end - 1] === RETURN ? end - 1 : end;
 }
 
 function pastLine(file: EventsFile, from: number, to: number): number {

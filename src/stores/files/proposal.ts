@@ -4,6 +4,7 @@ import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.
 import type { AgentProposal } from '../../ledger/foreign.ts';
 import { readForeign } from './foreign.ts';
 import { agentOf, belongsTo } from './inbox-names.ts';
+import { type LeftCall, readLeftCall } from './left-call.ts';
 import { parseObject, type Unreadable } from './parse.ts';
 
 export type ProposalType = 'edge_claim' | 'edge_released' | 'edge_converged' | 'edge_heartbeat';
@@ -13,14 +14,8 @@ export interface Proposal extends AgentProposal {
   readonly event_type: ProposalType;
   /** The order among this agent's proposals. */
   readonly sequence?: number | undefined;
-}
-
-/** A request of our own: the store that wrote it knows what it says, and checks it. */
-export interface OwnProposal {
-  readonly agent_id: string;
-  readonly event_type: string;
-  readonly sequence?: number | undefined;
-  readonly cox: JsonObject;
+  /** The call that it stands for, where `cox` has left it. */
+  readonly left?: LeftCall | undefined;
 }
 
 /** Their words for the same thing. */
@@ -34,7 +29,7 @@ const TYPES: ReadonlyMap<string, ProposalType> = new Map([
 ]);
 
 /** `folder` is the name of the agent's folder: it says who asks, and a proposal that names another is nobody's. */
-export function proposalOf(text: string, folder: string): Proposal | OwnProposal | Unreadable {
+export function proposalOf(text: string, folder: string): Proposal | Unreadable {
   const parsed = parseObject(text);
   if ('problem' in parsed) return parsed;
   const { record } = parsed;
@@ -46,8 +41,8 @@ export function proposalOf(text: string, folder: string): Proposal | OwnProposal
   if (unfit !== undefined) return { problem: `its agent can't have that name: expected ${unfit}` };
   const sequence = record.sequence ?? said.data.sequence;
   if (!isCount(sequence)) return { problem: 'its sequence is not a whole number' };
-  const { cox } = record;
-  if (isObject(cox)) return { agent_id, event_type: said.event_type, sequence: sequence ?? undefined, cox };
+  const left = isObject(record.cox) ? readLeftCall(record.cox) : undefined;
+  if (isObject(record.cox) && left === undefined) return { problem: 'its cox is no call that was left here' };
   const event_type = TYPES.get(said.event_type);
   if (event_type === undefined) return { problem: `it proposes nothing that is decided here; ${KNOWN}` };
   const { feature, edge, agent_role } = said;
@@ -62,6 +57,7 @@ export function proposalOf(text: string, folder: string): Proposal | OwnProposal
     event_type,
     sequence: sequence ?? undefined,
     evaluators: evaluatorsOf(terms.evaluators),
+    ...(left === undefined ? {} : { left }),
   } as Proposal;
 }
 
@@ -77,14 +73,16 @@ const FIELDS: readonly Field[] = [
   textField('feature', limits.feature_chars_max, true),
   textField('edge', limits.edge_chars_max, true),
   textField('agent_role', limits.agent_role_chars_max),
-  {
-    name: 'reason',
-    expected: `a text of up to ${limits.reason_chars_max} characters`,
-    fits: (value) => isNone(value) || (typeof value === 'string' && value.length <= limits.reason_chars_max),
-  },
+  freeField('reason'),
+  freeField('note'),
   textField('convergence_type', limits.agent_role_chars_max),
   { name: 'iteration', expected: 'a whole number', fits: isCount },
   { name: 'fencing_token', expected: 'a whole number', fits: isCount },
+  {
+    name: 'unnamed',
+    expected: 'true or false',
+    fits: (value) => isNone(value) || typeof value === 'boolean',
+  },
   {
     name: 'evaluators',
     expected: `"passed/total" or up to ${limits.evaluators_max} of {name, passed}`,
@@ -104,6 +102,14 @@ function textField(name: string, chars_max: number, required = false): Field {
           value.trim().length >= from &&
           value.length <= chars_max &&
           !isUnprintable(value),
+  };
+}
+
+function freeField(name: string): Field {
+  return {
+    name,
+    expected: `a text of up to ${limits.reason_chars_max} characters`,
+    fits: (value) => isNone(value) || (typeof value === 'string' && value.length <= limits.reason_chars_max),
   };
 }
 

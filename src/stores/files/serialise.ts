@@ -2,19 +2,20 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { Command, Decision } from '../../ledger/decision.ts';
 import type { AgentProposal, ProposedDecision } from '../../ledger/foreign.ts';
-import type { Request } from '../../ledger/log.ts';
+import type { Actor, Request } from '../../ledger/log.ts';
 import type { Decided, Serialised } from '../../ledger/serialiser.ts';
 import type { Outcome, StoreContext } from '../../ledger/store.ts';
 import { decideInside } from '../sqlite/deciding.ts';
 import type { Writer } from '../sqlite/writer.ts';
 import { INBOX, listProposals, remove, type Staged, type Staging, stage } from './inbox.ts';
 import type { Layout } from './layout.ts';
+import { leftCall } from './left-call.ts';
 import { setAside } from './set-aside.ts';
 
 /** So that a proposal that was decided is not decided again, should it still lie there. */
 const PROPOSED = 'proposal';
 
-type Decide = (proposal: AgentProposal) => ProposedDecision;
+type Decide = (proposal: AgentProposal, actor: Actor) => ProposedDecision;
 
 interface Asked {
   readonly request: Request;
@@ -68,7 +69,7 @@ export class Inbox {
   leave(request: Request, command: Command): string | undefined {
     const proposal = this.#context.proposals?.proposalOf(command);
     if (proposal === undefined) return undefined;
-    const staging = { ...proposal, cox: { request, command } } as unknown as Staging;
+    const staging = { ...proposal, cox: leftCall(request) } as unknown as Staging;
     const path = stage(this.#layout.events, staging, this.#context.clock);
     return path.slice(this.#layout.inbox.length + 1);
   }
@@ -89,49 +90,32 @@ export class Inbox {
 
   #decideOne(staged: Staged, decide: Decide | undefined): Decided {
     const { proposal_id, agent_id, proposal } = staged;
-    const { request, decision } =
-      'cox' in proposal ? this.#ours(proposal.cox, agent_id) : this.#theirs(staged, decide);
+    const { request, decision } = this.#asked(staged, decide);
     const outcome = decideInside(this.#writer, this.#context, request, decision);
     const answer = outcome.status === 'committed' ? outcome.answer : outcome.refusal;
-    const { feature, edge } = proposal as Partial<AgentProposal>;
-    return {
-      proposal: proposal_id,
-      agent_id,
-      event_type: proposal.event_type,
-      feature,
-      edge,
-      outcome: answer,
-    };
+    const { event_type, feature, edge } = proposal;
+    return { proposal: proposal_id, agent_id, event_type, feature, edge, outcome: answer };
   }
 
-  #theirs({ proposal, proposal_id, agent_id, modified_ns }: Staged, decide: Decide | undefined): Asked {
+  /** By the rules as they are here and now, whoever wrote it: no file brings its own decision along. */
+  #asked({ proposal, proposal_id, agent_id, modified_ns }: Staged, decide: Decide | undefined): Asked {
     if (decide === undefined) throw new Error('nobody here knows how to decide it');
-    const { operation, decision } = decide(proposal as AgentProposal);
-    const { event_type: _, ...parameters } = proposal;
+    const { event_type: _, left, ...parameters } = proposal;
+    const { agent_type, session_id } = left ?? { agent_type: 'foreign', session_id: agent_id };
+    const actor = { agent_id, agent_type, session_id };
+    const { operation, decision } = decide(proposal, actor);
     const request: Request = {
-      project: this.#home,
-      actor: { agent_id, agent_type: 'foreign', session_id: agent_id },
-      sequence: proposal.sequence ?? 0,
+      project: left?.project ?? this.#home,
+      actor,
+      sequence: left?.sequence ?? proposal.sequence ?? 0,
       operation,
       parameters: { ...(parameters as JsonObject), proposal: proposal_id },
       // Some write all their proposals under one name.
-      operation_id: `${proposal_id}@${modified_ns}`,
-      input_digest: PROPOSED,
+      operation_id: left?.operation_id || `${proposal_id}@${modified_ns}`,
+      input_digest: left?.input_digest || PROPOSED,
       started_ms: this.#context.clock.elapsed_ms(),
     };
     return { request, decision };
-  }
-
-  /** One that `leave` has left. */
-  #ours(cox: JsonObject, agent_id: string): Asked {
-    const { request, command } = cox as unknown as { request: Request; command: Command };
-    const build = this.#context.commands?.get(command?.name);
-    if (build === undefined || request?.actor?.agent_id !== agent_id)
-      throw new Error('it names no decision that is known here');
-    const input_digest = request.input_digest || PROPOSED;
-    const started_ms = this.#context.clock.elapsed_ms();
-    const decision = build(...(command.args as never[]));
-    return { request: { ...request, input_digest, started_ms }, decision };
   }
 
   #moveAside({ proposal_id }: Staged, reason: string) {

@@ -20,6 +20,12 @@ const journals = new WeakMap<OpenedFile, FilesJournal>();
  * it: records, indexes, audit rows. The file's write lock is the writer's seat: a kernel lock that dies with its holder.
  */
 export async function openFiles(named: string, context: StoreContext): Promise<Store> {
+  // Most likely a variable that is not set; the folder one stands in would be filled instead.
+  if (named === '')
+    throw new StoreFailure(
+      'store_unsupported',
+      'The store names no folder: expected such as files:.ai-workspace.',
+    );
   const layout = layoutOf(named);
   prepareFolders(layout);
   const { store, file } = await openSqliteFile(layout.state, context, async (opened) => {

@@ -1,0 +1,39 @@
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { nameProblem, reservedProblem } from '../../kernel/names.ts';
+import type { Request } from '../../ledger/log.ts';
+
+/**
+ * Whose call a proposal was that `cox` itself has left in the inbox: under which name its answer is known, and which of the session's
+ * calls it was. What it asks for stands in the proposal as everybody writes it. Any program may write such a file, so nothing of
+ * it is taken for decided, permitted or anybody else's.
+ */
+export interface LeftCall {
+  readonly project: string;
+  readonly agent_type: string;
+  readonly session_id: string;
+  readonly sequence: number;
+  readonly operation_id: string;
+  readonly input_digest: string;
+}
+
+export function leftCall({ project, actor, sequence, operation_id, input_digest }: Request): JsonObject {
+  return { request: { project, actor: { ...actor }, sequence, operation_id, input_digest } };
+}
+
+/** Undefined: it is none. */
+export function readLeftCall(cox: JsonObject): LeftCall | undefined {
+  const { request } = cox;
+  if (!isObject(request) || !isObject(request.actor)) return undefined;
+  const { project, actor, sequence, operation_id, input_digest } = request;
+  const { agent_type, session_id } = actor;
+  const names = [project, agent_type, session_id];
+  if (!names.every((name) => nameProblem(name) === undefined)) return undefined;
+  if (reservedProblem('agent_type', String(agent_type)) !== undefined) return undefined;
+  if (!isShort(operation_id) || !isShort(input_digest) || !Number.isSafeInteger(sequence)) return undefined;
+  return { project, agent_type, session_id, sequence, operation_id, input_digest } as LeftCall;
+}
+
+function isShort(text: unknown): boolean {
+  return typeof text === 'string' && text.length <= limits.operation_id_chars_max;
+}
