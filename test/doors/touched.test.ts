@@ -57,6 +57,8 @@ test('touched: the tools of Codex', async () => {
     ['codex', 'apply_patch', PATCH, PATCHED],
     ['codex', 'apply_patch', { command: PATCH.replaceAll('\n', '\r\n') }, PATCHED],
     ['codex', 'apply_patch', { command: ['apply_patch', PATCH] }, PATCHED],
+    // Codex takes a header that is indented.
+    ['codex', 'apply_patch', { command: PATCH.replace(/^\*{3}/gm, '\t ***') }, PATCHED],
     ['codex', 'apply_patch', { command: PATCH.split('@@')[0], workdir: 'sub' }, 'sub/src/a.ts'],
     [
       'codex',

@@ -234,3 +234,28 @@ test('[LOCK-12] rows of the log about other things than locks, which no record s
   assert.deepEqual([out, denied], ['', undefined]);
   assert.deepEqual(await stage.locks(), ['a.txt: alice (editing (automatic))']);
 });
+
+test('[LOCK-12] a path by way of the top of the work tree is the file that it leads to', async () => {
+  await using stage = new Stage();
+  const tree = join(stage.folder, 'tree');
+  git(stage.repo, 'worktree', 'add', '-q', tree, '-b', 'side');
+  await stage.ask('alice', 'acquire_lock', { file_paths: ['a.txt', 'src/c.ts'] });
+  const commands = [
+    'cd "$(git rev-parse --show-toplevel)" && sed -i s/one/two/ a.txt',
+    'cd src && R=$(git rev-parse --show-toplevel); echo x > "$R/a.txt"',
+    'cd src && cd "$(git rev-parse --show-cdup)" && echo x > a.txt',
+    'D=$(realpath src); echo x > $D/c.ts',
+    'cp b.txt "$(readlink -f a.txt)"',
+  ];
+  for (const cwd of [stage.repo, tree])
+    for (const command of commands)
+      assert.match(
+        (await stage.agent('bob', 'claude-code', { cwd }).shell(command)).denied ?? '',
+        /is locked by alice/,
+        command,
+      );
+  const inside = stage.agent('bob', 'claude-code', { cwd: join(stage.repo, 'src') });
+  assert.match((await inside.shell(commands[0] ?? '')).denied ?? '', /a\.txt is locked by alice/);
+  const elsewhere = 'cd "$HOME" && cd "$(git rev-parse --show-toplevel)" && echo x > a.txt';
+  assert.equal((await stage.agent('bob').shell(elsewhere)).denied, undefined, 'another top, if any');
+});

@@ -6,6 +6,7 @@ import { CLIENTS } from '../../src/doors/enforce/clients.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { personId } from '../../src/kernel/names.ts';
 import { approve, denyApproval, showApproval } from '../../src/operations/approvals.ts';
+import { assignProfile, setProfile } from '../../src/operations/change-profiles.ts';
 import { checkGuardrails, listViolations } from '../../src/operations/guardrails.ts';
 import { git, Stage } from './support.ts';
 
@@ -68,6 +69,31 @@ test('[APPR-2] what a person approves passes once, for that agent and that comma
   assert.ok((await alice.shell(`${FORCED} --tags`)).denied, 'it was not for anything else');
   assert.equal((await alice.shell(FORCED)).denied, undefined);
   assert.ok((await alice.shell(FORCED)).denied, 'it is used up');
+});
+
+test('[APPR-2] a push of what is checked out is approved on that branch and on no other', async () => {
+  await using stage = new Stage();
+  const alice = stage.agent('alice');
+  const id = idIn((await alice.shell('git push --force')).denied);
+  const person = (await stage.open()).connect({ agent_id: personId('bob'), agent_type: 'person' }, 'person');
+  const { approval } = await person.perform(showApproval, { approval_id: id });
+  assert.equal(
+    ((approval as JsonObject).context as JsonObject).branch,
+    'main',
+    'a person sees what it is about',
+  );
+  await decide(stage, id, 'approve');
+  git(stage.repo, 'checkout', '-q', '-b', 'master');
+  assert.notEqual(idIn((await alice.shell('git push --force')).denied), id);
+  git(stage.repo, 'checkout', '-q', '-b', 'topic');
+  const turned = await alice.shell('git checkout main && git push --force');
+  assert.match(
+    turned.denied ?? '',
+    /forced push/,
+    'what the same line turns to is not what is checked out now',
+  );
+  git(stage.repo, 'checkout', '-q', 'main');
+  assert.equal((await alice.shell('git push --force')).denied, undefined);
 });
 
 test('[APPR-2] an approval got by asking first holds in the hook; a denial is told with its reason', async () => {
@@ -158,4 +184,32 @@ test('[LOCK-12] a command that is denied for its danger leaves no lock behind', 
   writeFileSync(join(stage.repo, 'src', 'c.ts'), 'not committed\n');
   assert.ok((await stage.agent('alice').shell('rm -rf src')).denied);
   assert.deepEqual(await stage.locks(), []);
+});
+
+test('[GUARD-2] [GUARD-5] where locks only warn, a file that another holds does not let danger through', async () => {
+  await using stage = new Stage();
+  await stage.ask('alice', 'acquire_lock', { file_paths: ['a.txt', '.env'] });
+  const bob = stage.agent('bob', 'claude-code', { flags: ['--locks', 'warn'] });
+  assert.match((await bob.shell(`touch a.txt; ${FORCED}`)).denied ?? '', /forced push.*cox approve \w+/s);
+  const secret = { file_path: join(stage.repo, '.env'), content: 'X=1\n' };
+  const edit = { tool_name: 'Write', tool_input: secret };
+  assert.match((await bob.hook('before-tool', edit)).denied ?? '', /credentials/);
+  // Neither warning hides the other.
+  writeFileSync(join(stage.repo, 'b.txt'), 'not committed\n');
+  const { denied, context = '' } = await bob.shell('touch a.txt; git checkout .');
+  assert.equal(denied, undefined);
+  assert.match(context, /a\.txt is locked by alice/);
+  assert.match(context, /Uncommitted changes are lost/);
+});
+
+test('[PROF-3] where locks only warn, a file that another holds still counts', async () => {
+  await using stage = new Stage();
+  await stage.ask('alice', 'acquire_lock', { file_path: 'a.txt' });
+  const coxswain = await stage.open();
+  const ann = coxswain.connect({ agent_id: personId('ann'), agent_type: 'person' }, 'person');
+  await ann.perform(setProfile, { name: 'one', resource_limits: { max_file_modifications: 1 } });
+  await ann.perform(assignProfile, { profile: 'one', to_agent: 'tom' });
+  const tom = stage.agent('tom', 'claude-code', { flags: ['--locks', 'warn'] });
+  assert.match((await tom.edit('a.txt')).context ?? '', /warns: a\.txt is locked by alice/);
+  assert.match((await tom.edit('b.txt')).denied ?? '', /max_file_modifications/);
 });

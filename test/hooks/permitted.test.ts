@@ -44,6 +44,20 @@ test('[PROF-3] the edit beyond the limit is denied, under a lock of the agent’
   assert.match((await tom.edit('new.txt')).denied ?? '', /max_file_modifications/);
 });
 
+test('[PROF-3] [LOCK-12] a call that is beyond the limit leaves no lock behind', async () => {
+  await using stage = new Stage();
+  await rule(
+    stage,
+    ['set_profile', { name: 'one', resource_limits: { max_file_modifications: 1 } }],
+    ['assign_profile', { profile: 'one', to_agent: 'tom' }],
+  );
+  await stage.ask('tom', 'acquire_lock', { file_path: 'b.txt' });
+  const { denied } = await stage.agent('tom').shell('cp b.txt new.txt; echo x >> b.txt');
+  assert.match(denied ?? '', /max_file_modifications/);
+  assert.deepEqual(await stage.locks(), ['b.txt: tom ()']);
+  assert.equal((await stage.agent('ann').edit('new.txt')).out, '');
+});
+
 test('[PROF-7] level 1 is not let off with a warning about a lock', async () => {
   await using stage = new Stage();
   await rule(

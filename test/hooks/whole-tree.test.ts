@@ -61,6 +61,31 @@ test('[LOCK-12] whoever holds a file in another worktree has nothing to lose in 
   assert.match((await stage.agent('carol').shell(RESET)).denied ?? '', /a\.txt is locked by alice/);
 });
 
+test('[LOCK-12] the work tree that counts is the one that the command is about', async () => {
+  await using stage = new Stage();
+  const tree = join(stage.folder, 'tree');
+  git(stage.repo, 'worktree', 'add', '-q', tree, '-b', 'side');
+  await stage.agent('alice', 'claude-code', { cwd: tree }).edit('a.txt');
+  writeFileSync(join(tree, 'a.txt'), 'work of alice\n');
+  const bob = stage.agent('bob');
+  const commands = [
+    'cd ../tree && git checkout .',
+    'git -C ../tree stash',
+    `git -C ${tree} restore .`,
+    'git --work-tree=../tree checkout -f',
+    'git -C ../tree checkout-index -f -a',
+    '(cd ../tree/src; git reset --hard)',
+  ];
+  for (const command of commands)
+    assert.match((await bob.shell(command)).denied ?? '', /throw away.*\na\.txt is locked by alice/, command);
+  assert.equal((await bob.shell('git stash')).denied, undefined, 'here is nothing of hers');
+  for (const workdir of ['../tree', tree]) {
+    const call = { tool_name: 'exec_command', tool_input: { cmd: 'git stash', workdir } };
+    const { denied } = await stage.agent('carl', 'codex').hook('before-tool', call);
+    assert.match(denied ?? '', /a\.txt is locked by alice/, workdir);
+  }
+});
+
 test('[HOOK-2] without git the check can’t be made: the policy decides, unless it looks dangerous', async () => {
   await using stage = new Stage();
   await stage.agent('alice').edit('a.txt');

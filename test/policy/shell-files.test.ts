@@ -168,6 +168,36 @@ tabled('git', [
   ['git submodule update --init', '@ git submodule update'],
   ['git format-patch -1', 'glob *.patch'],
   ['git archive -o a.tar HEAD', 'a.tar'],
-  ['git --no-pager -C sub reset --hard', '@ git reset --hard'],
+  ['git --no-pager -C sub reset --hard', '@ git reset --hard in sub'],
+  ['cd ../wt && git stash', '@ git stash in ../wt'],
+  ['git -C ../wt -C sub checkout .', '@ git checkout . in ../wt/sub'],
+  ['git --work-tree=../wt restore .', '@ git restore . in ../wt'],
+  ['GIT_WORK_TREE=/wt git checkout -f', '@ git checkout --force in /wt'],
+  ['git reset --hard; cd "$X" && git reset --hard', '@ git reset --hard'],
+  ['git checkout-index -f -a', '@ git checkout-index --force'],
+  ['git checkout-index -f a.ts', 'a.ts'],
+  ['git checkout-index -a --prefix=out/', ''],
   ['git $CMD a.ts', '? $CMD as a command of git'],
+]);
+
+tabled('links that the line itself makes', [
+  ['ln -s a.ts b.ts; echo x > b.ts', 'b.ts | a.ts'],
+  ['ln -s ../a.ts src/b.ts; echo x > src/b.ts', 'src/b.ts | a.ts'],
+  ['ln -sn src d && sed -i s/a/b/ d/a.ts', 'd | d/a.ts | src/a.ts'],
+  ['ln -sr a.ts src/b.ts && echo x > src/b.ts', 'src/b.ts | a.ts'],
+  ['cd src && ln -sn .. up && rm up/a.ts', 'src/up | src/up/a.ts | a.ts'],
+  ['ln -sT . d && rm d/a.ts', 'd | d/a.ts | a.ts'],
+  ['ln -s a.ts b.ts; ln -s b.ts c.ts; echo x > c.ts', 'b.ts | c.ts | a.ts'],
+  ['ln -s b.ts a.ts; ln -s a.ts b.ts; echo x > a.ts', 'a.ts | b.ts'],
+  ['echo x > b.ts; ln -s a.ts b.ts', 'b.ts'],
+  // A hard link is the file, for good and under a name that does not say so.
+  ['ln a.ts b.ts', 'b.ts | a.ts'],
+  ['cp -l a.ts b.ts', 'b.ts | a.ts'],
+  ['cp -s /repo/a.ts b.ts; echo x > b.ts', 'b.ts | /repo/a.ts'],
+]);
+
+tabled('devices, and what only begins like one', [
+  ['echo x > /dev/null 2> /dev/stderr', ''],
+  ['echo x > /dev/../repo/a.ts', '/dev/../repo/a.ts'],
+  ['tee /dev/fd/../../repo/a.ts', '/dev/fd/../../repo/a.ts'],
 ]);

@@ -79,6 +79,12 @@ tabled('folders changed into', [
   ['cd a | rm x.ts', 'x.ts'],
   ['cd src/../lib && rm a.ts', 'lib/a.ts'],
   ['cd $(git rev-parse --show-toplevel) && rm a.ts', '/repo/a.ts'],
+  ['cd src && cd $(git rev-parse --show-cdup) && rm a.ts', '/repo/a.ts'],
+  [
+    'cd /other && cd $(git rev-parse --show-toplevel) && rm a.ts',
+    '? a.ts in the folder of cd $(git rev-parse --show-toplevel)',
+  ],
+  ['cd src && rm "$(realpath ../a.ts)" $(readlink -f b.ts)', '/repo/src/../a.ts | /repo/src/b.ts'],
   ['rm "$(pwd)/a.ts"', '/repo/a.ts'],
   ['cd src && rm $PWD/a.ts', '/repo/src/a.ts'],
   ['cd [ab] && rm x.ts', '[ab]/x.ts | glob ?/x.ts'],

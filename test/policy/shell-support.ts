@@ -9,13 +9,13 @@ const PLACE = { cwd: '/repo', home: '/h', root: '/repo' };
 
 /**
  * In one line: a path for a file, `tree x` for a folder with all below, `glob x` for a pattern, `? …` for what is unknown and
- * `@ …` for a command that may change anything.
+ * `@ …` for a command that may change anything, with the folder if it is another.
  */
 export function shown({ writes, unknown, everywhere }: Touched): string {
   return [
     ...writes.map(({ path, how }) => (how === 'file' ? path : `${how} ${path}`)),
     ...unknown.map((what) => `? ${what}`),
-    ...everywhere.map((command) => `@ ${command}`),
+    ...everywhere.map(({ command, folder }) => `@ ${command}${folder === '' ? '' : ` in ${folder}`}`),
   ].join(' | ');
 }
 

@@ -229,3 +229,28 @@ tabled('one-liners of other languages', [
   ['python3 < script.py', '? what python3 reads'],
   ["python3 -c \"import os; os.replace('a', 'b')\"", 'a | b'],
 ]);
+
+tabled('what scripts of sed and awk write', [
+  ["sed -n '$w a.ts' x", 'a.ts'],
+  ["sed 's#a#b#w a.ts' x", 'a.ts'],
+  ["sed -e 's,a/w b,c,gw  a.ts' -e p x", 'a.ts'],
+  ["sed '/a;w b/,+2!{s/x/y/\nw a.ts\n}' x", 'a.ts'],
+  ["sed '\\|w|W a.ts' x", 'a.ts'],
+  ["sed -n wa.ts x; sed -f - x <<< 'w b.ts'", 'a.ts | b.ts'],
+  ["sed 's/w a/w b/; y/w/v/; a w c\n:w d\n# w e' x", ''],
+  ['awk \'{print "a;b}" > "a.ts"}\' x', 'a.ts'],
+  ['mawk -v f=a.ts \'{ printf "%s", $1 >> f }\' x', 'a.ts'],
+  ['awk \'BEGIN { f = "a.ts"; print 1 > f; if (1 > f) print "x > y" }\'', 'a.ts'],
+]);
+
+tabled('git commands that write a file they are told', [
+  ['git log -1 --output=a.ts', 'a.ts'],
+  ['git show --output a.ts', 'a.ts'],
+  ['git bundle create a.ts HEAD', 'a.ts'],
+  ['git bundle verify a.ts', ''],
+  ['git config -f a.ts x.y z', 'a.ts'],
+  ['git config -f a.ts --get x.y', ''],
+  ['git config user.name x', ''],
+  ['git merge-file -L x a.ts b.ts c.ts', 'a.ts'],
+  ['git merge-file -p a.ts b.ts c.ts', ''],
+]);

@@ -7,8 +7,8 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'a held file is written all the same',
     file: 'src/doors/hooks/guard.ts',
-    from: "if (typeof taken === 'string') return objection(policy, taken);",
-    to: "if (typeof taken === 'string') return { fresh: [] };",
+    from: "return typeof taken === 'string' ? { fresh: [], problem: taken } : { fresh: taken };",
+    to: "return typeof taken === 'string' ? { fresh: [] } : { fresh: taken };",
     tests: [guarding],
   },
   {

@@ -31,11 +31,15 @@ export async function git(words: readonly string[], call: GitCall): Promise<stri
   const failure = await new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => {
-      const said = Buffer.concat(err).toString().trim().split('\n').at(-1) || `ended with ${code ?? signal}`;
-      resolve(code !== null && fine.includes(code) ? undefined : said);
+      const lines = Buffer.concat(err).toString().trim().split('\n');
+      // Advice may follow what was fatal.
+      const said = lines.find((line) => line.startsWith('fatal: ')) || lines.at(-1);
+      const isFine = code !== null && fine.includes(code);
+      resolve(isFine ? undefined : said || `ended with ${code ?? signal}`);
     });
   });
-  if (failure !== undefined) throw new GitFailure(`git ${words[0]}: ${failure}`);
+  const verb = words.find((word) => !word.startsWith('-'));
+  if (failure !== undefined) throw new GitFailure(`git ${verb}: ${failure}`);
   return Buffer.concat(out).toString();
 }
 

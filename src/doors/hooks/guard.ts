@@ -25,9 +25,8 @@ export async function guard(order: Order, call: Call, foreseen: Foreseen, place:
   // Not a question of who holds what: no policy about locks makes it a mere warning.
   if (refusal !== undefined) return { deny: refusal };
   const own = writes ? await makeOwn(order, call, { ...foreseen, looked }, standing, place) : { fresh: [] };
-  if ('verdict' in own) return own.verdict;
-  const verdict = await judged(order, foreseen, place);
-  if (verdict?.deny !== undefined) await release(place, own.fresh);
+  if (own.verdict?.deny !== undefined) return own.verdict;
+  const verdict = together(own.verdict, await judgedOrGivenBack(order, foreseen, place, own.fresh));
   if (verdict !== undefined) return verdict;
   if (order.locks !== 'require' || foreseen.unknown.length === 0) return NOTHING;
   const unknown = foreseen.unknown.slice(0, 3).join('; ');
@@ -36,9 +35,14 @@ export async function guard(order: Order, call: Call, foreseen: Foreseen, place:
   };
 }
 
-type Own = { readonly fresh: readonly string[] } | { readonly verdict: Verdict };
+interface Own {
+  /** What was not the agent's before; nothing where the call is denied. */
+  readonly fresh: readonly string[];
+  /** A denial, or a warning: then the call is still to be judged. */
+  readonly verdict?: Verdict | undefined;
+}
 
-/** What it would write is nobody else's, and the agent's from now on; `fresh` is what was not before. */
+/** What it would write is nobody else's, and the agent's from now on. */
 async function makeOwn(
   order: Order,
   call: Call,
@@ -49,22 +53,61 @@ async function makeOwn(
   // Who may write only under a lock is not let off with a warning either.
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
   const wiped = await endangered(everywhere, place, call.cwd);
-  if (wiped !== undefined) return objection(policy, wiped);
+  if (wiped !== undefined && policy !== 'warn') return { fresh: [], verdict: objection(policy, wiped) };
+  const taken = await taking(policy, looked, place);
+  const problems = [wiped, taken.problem].filter((problem) => problem !== undefined);
+  const verdict = problems.length === 0 ? undefined : objection(policy, problems.join('\n'));
+  if (verdict?.deny !== undefined) return { fresh: [], verdict };
+  const over = await countFiles(place, standing, looked.names);
+  if (over === undefined) return { fresh: taken.fresh, verdict };
+  await release(place, taken.fresh);
+  return { fresh: [], verdict: { deny: over } };
+}
+
+/** Locks what the agent does not hold yet, or says what is in the way. */
+async function taking(
+  policy: LockPolicy,
+  looked: Looked,
+  place: Place,
+): Promise<{ readonly fresh: readonly string[]; readonly problem?: string | undefined }> {
   const { names } = looked;
   if (names.length > FILES_MAX)
-    return objection(
-      policy,
-      `It would change ${names.length} files. Lock their folder first (acquire_lock).`,
-    );
+    return {
+      fresh: [],
+      problem: `It would change ${names.length} files. Lock their folder first (acquire_lock).`,
+    };
   const missing = names.length === 0 ? [] : await notHeld(place, looked, policy !== 'require');
-  let fresh: readonly string[] = [];
-  if (missing.length > 0) {
-    const taken = policy === 'require' ? await unheld(place, missing) : await takeFor(place, missing);
-    if (typeof taken === 'string') return objection(policy, taken);
-    fresh = taken;
+  if (missing.length === 0) return { fresh: [] };
+  const taken = policy === 'require' ? await unheld(place, missing) : await takeFor(place, missing);
+  return typeof taken === 'string' ? { fresh: [], problem: taken } : { fresh: taken };
+}
+
+/** A call that is denied, or that nobody could judge, leaves no lock behind. */
+async function judgedOrGivenBack(
+  order: Order,
+  foreseen: Foreseen,
+  place: Place,
+  fresh: readonly string[],
+): Promise<Verdict | undefined> {
+  let verdict: Verdict | undefined;
+  try {
+    verdict = await judged(order, foreseen, place);
+  } catch (error) {
+    await release(place, fresh);
+    throw error;
   }
-  const over = await countFiles(place, standing, names);
-  return over === undefined ? { fresh } : { verdict: { deny: over } };
+  if (verdict?.deny !== undefined) await release(place, fresh);
+  return verdict;
+}
+
+/** A warning about locks is no answer to what is dangerous, nor the other way round. */
+function together(warned: Verdict | undefined, judged: Verdict | undefined): Verdict | undefined {
+  if (warned === undefined || judged?.deny !== undefined) return judged;
+  if (judged === undefined) return warned;
+  const both = (one: string | undefined, other: string | undefined): string | undefined =>
+    one === undefined || other === undefined ? (one ?? other) : `${one}\n${other}`;
+  if (judged.ask !== undefined) return { ask: both(judged.ask, warned.notice) };
+  return { context: both(warned.context, judged.context), notice: both(warned.notice, judged.notice) };
 }
 
 /** A check of danger that fails or takes too long denies: unlike a lock, what it would have found can't be got back. */
@@ -80,9 +123,9 @@ function isWorthJudging({ assessment }: Danger, { coxswain, env }: Place): boole
   return existsSync(env.COX_GUARDRAILS || join(coxswain.workspace.root, 'guardrails.yaml'));
 }
 
-function objection(policy: LockPolicy, problem: string): Own {
-  if (policy !== 'warn') return { verdict: { deny: `Coxswain: ${problem}` } };
-  return { verdict: { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` } };
+function objection(policy: LockPolicy, problem: string): Verdict {
+  if (policy !== 'warn') return { deny: `Coxswain: ${problem}` };
+  return { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` };
 }
 
 /** What was locked for the agent, or why it may not have them all; a check that could not be made is thrown. */

@@ -15,10 +15,23 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stderr.write(`cox hook: ${order}\n`);
     return 1;
   }
-  const { text, close } = await runHook(order, { read: readStdin, env: process.env, cwd: process.cwd() });
+  const { text, close } = await runHook(order, { read: readStdin, env: process.env, cwd: whereabouts() });
   writeOut(text);
   await close();
   return 0;
+}
+
+/**
+ * Our own folder, or the name it had: an agent whose work tree was removed under it still calls, and is to be answered. Where it is, the
+ * call says by itself.
+ */
+function whereabouts(): string {
+  try {
+    return process.cwd();
+  } catch {
+    const { PWD = '' } = process.env;
+    return PWD.startsWith('/') ? PWD : '/';
+  }
 }
 
 /**

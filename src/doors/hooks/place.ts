@@ -37,7 +37,15 @@ const PROJECT_VARIABLES: Record<Client, string | undefined> = {
  * The repository that is meant: the one that the client's MCP server serves, too. An agent that has wandered off (`cd` in its
  * shell) still works for that one; only without a word from the client its whereabouts decide.
  */
-export function workspaceFor({ client }: Order, call: Call, { env, cwd }: Surroundings): Workspace {
+export function workspaceFor(order: Order, call: Call, around: Surroundings): Workspace {
+  const found = meantBy(order, call, around);
+  // A store made there would bring back a work tree that was removed.
+  if (found.gitCommonDir === undefined && found.fs.lstat(found.root) === undefined)
+    throw new Error(`${found.root} is not there any more`);
+  return found;
+}
+
+function meantBy({ client }: Order, call: Call, { env, cwd }: Surroundings): Workspace {
   const named = PROJECT_VARIABLES[client];
   const project = named === undefined ? undefined : env[named];
   if (project?.startsWith('/')) return findWorkspace(project);

@@ -1,9 +1,11 @@
 import type { Permission } from '../../domain/trust/permission.ts';
 import type { Assessment } from '../../policy/guard/assess.ts';
 import { assessEdit } from '../../policy/guard/assess-edit.ts';
+import { branchAt, topAt } from '../../policy/guard/branch.ts';
 import { NOTHING, type Touched, type Write } from '../../policy/shell/findings.ts';
+import type { Place } from '../../policy/shell/parameters.ts';
 import { patchTargets } from '../../policy/shell/patches.ts';
-import { branchAt } from '../enforce/branch.ts';
+import { geminiWrites } from './gemini-paths.ts';
 
 export type { Touched } from '../../policy/shell/findings.ts';
 
@@ -64,6 +66,14 @@ const file =
   ({ input }) =>
     written([textField(input, ...names)]);
 
+/** Gemini CLI has a mind of its own about what a path means. */
+const geminiFile =
+  (searches: boolean): Tool =>
+  ({ input, cwd }) => {
+    const path = textField(input, 'file_path', 'absolute_path');
+    return path === undefined ? NOTHING : { ...NOTHING, writes: geminiWrites(path, cwd, searches) };
+  };
+
 /** Both ends of a move change, and a folder takes along what is in it. */
 const move: Tool = ({ input }) =>
   written([textField(input, 'source', 'from'), textField(input, 'destination', 'to')], 'tree');
@@ -74,13 +84,28 @@ function seenFrom<T extends Touched>(folder: string | undefined, touched: T): T 
   const at = folder.replace(/\/+$/, '');
   const from = (path: string): string => (path.startsWith('/') ? path : path === '.' ? at : `${at}/${path}`);
   const seen = ({ path, how }: Write): Write => ({ path: from(path), how });
-  return { ...touched, writes: touched.writes.map(seen) };
+  const everywhere = touched.everywhere.map((sweep) => ({ ...sweep, folder: from(sweep.folder) }));
+  return { ...touched, writes: touched.writes.map(seen), everywhere };
 }
 
 function commandOf(input: unknown): string | readonly string[] | undefined {
   const given = field(input, 'command') ?? field(input, 'cmd') ?? field(field(input, 'action'), 'command');
   if (typeof given === 'string') return given;
   return Array.isArray(given) && given.every((word) => typeof word === 'string') ? given : undefined;
+}
+
+/** The disk is asked only where the command line makes it necessary. */
+function placeAt(cwd: string, { home, root }: Known): Place {
+  let top: { readonly path: string | undefined } | undefined;
+  return {
+    cwd,
+    home,
+    get root() {
+      top ??= { path: root ?? topAt(cwd) };
+      return top.path;
+    },
+    branch: branchAt,
+  };
 }
 
 const shell: Tool = async ({ input, cwd, known }) => {
@@ -91,11 +116,7 @@ const shell: Tool = async ({ input, cwd, known }) => {
   const at = folder === undefined ? cwd : folder.startsWith('/') ? folder : `${cwd}/${folder}`;
   // The parser is loaded where there is something to parse: most calls are edits.
   const { lookAt } = await import('../../policy/guard/command-line.ts');
-  const { touched, assessment, permissions } = lookAt(command, {
-    ...known,
-    cwd: at,
-    branch: () => branchAt(at),
-  });
+  const { touched, assessment, permissions } = lookAt(command, placeAt(at, known));
   const text = typeof command === 'string' ? command : JSON.stringify(command);
   return {
     ...seenFrom(folder, touched),
@@ -129,9 +150,9 @@ const CLIENT_TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
     exec_command: shell,
   },
   'gemini-cli': {
-    write_file: file('file_path', 'absolute_path'),
-    replace: file('file_path', 'absolute_path'),
-    edit: file('file_path', 'absolute_path'),
+    write_file: geminiFile(false),
+    replace: geminiFile(true),
+    edit: geminiFile(true),
     run_shell_command: shell,
   },
 };

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
 import { overlap } from '../../kernel/area.ts';
 import { normaliseArea } from '../../kernel/path.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import type { Sweep } from '../../policy/shell/findings.ts';
 import { type HeldFile, heldByOthers } from '../enforce/held.ts';
 import { heldText } from './held-text.ts';
 import { locksOn } from './locks.ts';
@@ -14,6 +16,7 @@ const GIT_BYTES_MAX = 16 * 1024 * 1024;
 const DISCARDS = new Set([
   'git checkout --force',
   'git checkout .',
+  'git checkout-index --force',
   'git switch --force',
   'git restore .',
   'git reset --hard',
@@ -29,27 +32,28 @@ const TAKES_UNTRACKED = /^git (?:clean|stash)\b/;
 
 /**
  * A lock does not say in which work tree its holder sits; the disk does: only where a held file has uncommitted changes in
- * this very tree is somebody's work at stake. Whoever holds it in another worktree has nothing here to lose.
+ * the very tree that a command is about is somebody's work at stake. Whoever holds it in another one has nothing to lose there.
  */
 export async function endangered(
-  commands: readonly string[],
+  sweeps: readonly Sweep[],
   place: Place,
   cwd: string,
 ): Promise<string | undefined> {
-  const discarding = commands.filter((command) => DISCARDS.has(command));
-  const [first] = discarding;
-  if (first === undefined) return undefined;
+  const discarding = sweeps.filter(({ command }) => DISCARDS.has(command));
+  if (discarding.length === 0) return undefined;
   const exclusive = (await locksOn(place)).filter(({ shared }) => shared !== true);
   const held = heldByOthers({ locks: exclusive }, place.actor.agent_id);
   if (held.length === 0) return undefined;
-  const changed = await uncommitted(
-    cwd,
-    discarding.some((command) => TAKES_UNTRACKED.test(command)),
-  );
-  const lost = atStake(held, changed, place);
-  if (lost.length === 0) return undefined;
-  const text = heldText(lost, place.coxswain.clock.now_ms());
-  return `\`${first}\` would throw away changes that others have not committed yet.\n${text}`;
+  // Each tree is looked at once for all that is done to it.
+  const byTree = Map.groupBy(discarding, ({ folder }) => findWorkspace(resolve(cwd, folder)).root);
+  for (const [root, commands] of byTree) {
+    const untracked = commands.some(({ command }) => TAKES_UNTRACKED.test(command));
+    const lost = atStake(held, await uncommitted(root, untracked), place);
+    if (lost.length === 0) continue;
+    const text = heldText(lost, place.coxswain.clock.now_ms());
+    return `\`${commands[0]?.command}\` would throw away changes that others have not committed yet.\n${text}`;
+  }
+  return undefined;
 }
 
 function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswain }: Place): HeldFile[] {
@@ -66,14 +70,13 @@ function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswa
   });
 }
 
-/** Absolute paths of what differs from the last commit in the work tree around `cwd`. */
-async function uncommitted(cwd: string, untracked: boolean): Promise<string[]> {
-  const { root } = findWorkspace(cwd);
+/** Absolute paths of what differs from the last commit in a work tree. */
+async function uncommitted(root: string, untracked: boolean): Promise<string[]> {
   const options = ['--porcelain=v1', '-z', '--no-renames', `--untracked-files=${untracked ? 'all' : 'no'}`];
   const args = ['-c', 'core.fsmonitor=false', '--no-optional-locks', 'status', ...options];
-  const text = await new Promise<string>((resolve, reject) => {
+  const text = await new Promise<string>((settle, reject) => {
     execFile('git', args, { cwd: root, timeout: GIT_MS_MAX, maxBuffer: GIT_BYTES_MAX }, (error, stdout) =>
-      error === null ? resolve(stdout) : reject(error),
+      error === null ? settle(stdout) : reject(error),
     );
   });
   return text

@@ -13,11 +13,10 @@ import {
 } from './word.ts';
 
 const FILES_MAX = 50;
-/** Programs that run the file they are given. */
-const RUNS_FILES =
-  /^(?:(?:ba|z|da|k|a|mk)?sh|source|\.|python[\d.]*|node|deno|ruby|perl|php|bun|tsx|ts-node|lua)$/;
+/** `--file=x`: the name of a file within an option. */
+const IN_OPTION = /^--[a-z][\w-]*=(.+)$/s;
 
-/** What a command line itself writes into files: whoever runs one of them later runs what can be seen here. */
+/** What a command line itself writes into files: whoever runs or prints one of them later has what can be seen here. */
 export class WrittenFiles {
   readonly #lines = new Map<string, Lines>();
   readonly #place: Place;
@@ -41,14 +40,14 @@ export class WrittenFiles {
 
   /** Takes note of what a command writes. */
   note(command: SimpleCommand): void {
+    if (command.name === 'tee')
+      for (const file of command.args.filter(({ text }) => !text.startsWith('-')))
+        this.#put(command, file, command.input);
     if (command.outputs.length > 0) {
       const lines = printedBy({ ...command, outputs: [] }, this.#place);
       for (const file of command.outputs)
         this.#put(command, file, lines?.includes(UNSEEN) === true ? undefined : lines);
-    } else if (command.name === 'tee')
-      for (const file of command.args.filter(({ text }) => !text.startsWith('-')))
-        this.#put(command, file, command.input);
-    else if (/^(?:cp|mv)$/.test(command.name) && this.#lines.size > 0) this.#copied(command);
+    } else if (/^(?:cp|mv)$/.test(command.name) && this.#lines.size > 0) this.#copied(command);
   }
 
   #copied(command: SimpleCommand): void {
@@ -64,18 +63,19 @@ export class WrittenFiles {
     return lines === undefined ? undefined : { lines, from: [] };
   }
 
-  /** A command that runs such a file, with what is in it. */
+  /** A command that is given such a file, or is one, with what is in it. */
   seen(words: readonly Word[], folder: Word): readonly Word[] {
     if (this.#lines.size === 0) return words;
     const [first, ...rest] = words;
     if (first === undefined) return words;
     const own = first.text.includes('/') ? this.read(folder, first) : undefined;
     if (own !== undefined) return [literal(interpreter(own)), { ...first, stream: own }, ...rest];
-    if (!RUNS_FILES.test(first.text)) return words;
     return [
       first,
       ...rest.map((word) => {
-        const stream = word.text.startsWith('-') ? undefined : this.read(folder, word);
+        if (word.stream !== undefined || !isKnown(word)) return word;
+        const inside = IN_OPTION.exec(word.text)?.[1];
+        const stream = this.read(folder, inside === undefined ? word : literal(inside));
         return stream === undefined ? word : { ...word, stream };
       }),
     ];

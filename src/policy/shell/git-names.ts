@@ -70,6 +70,14 @@ function folderOptions(words: readonly Word[]): string[] {
   return values('-C').flatMap(({ text }) => (/^[\w./-]+$/.test(text) ? ['-C', text] : []));
 }
 
+function helpersIn(words: readonly Word[], options: string, pattern: RegExp): string[] {
+  const given = parseOptions(words, { takes: options }).values(...options.split(' '));
+  return [
+    ...given.filter(isKnown).map(({ text }) => text),
+    ...words.flatMap(({ text }) => pattern.exec(text)?.[1] ?? []),
+  ];
+}
+
 /** Commands that git itself runs for one: its editor, its pager, its way to another machine. */
 export function gitHelpers(words: readonly Word[], world: World): Inner[] {
   const start = afterOptions(words, 1, GIT_GLOBAL);
@@ -85,6 +93,7 @@ export function gitHelpers(words: readonly Word[], world: World): Inner[] {
     'GIT_EDITOR',
     'GIT_SEQUENCE_EDITOR',
     'GIT_PAGER',
+    'PAGER',
     'GIT_EXTERNAL_DIFF',
     'EDITOR',
     'VISUAL',
@@ -101,6 +110,10 @@ export function gitHelpers(words: readonly Word[], world: World): Inner[] {
         .filter(isKnown)
         .map(({ text }) => text),
     );
+  // What is to answer at the other end of a local or `ext::` remote runs here, and so does what is to show the matches.
+  if (/^(?:fetch|pull|clone|push|ls-remote|archive)$/.test(verb ?? ''))
+    texts.push(...helpersIn(rest, '--upload-pack --receive-pack --exec -u', /^ext::(.+)$/s));
+  if (verb === 'grep') texts.push(...helpersIn(rest, '', /^(?:-O|--open-files-in-pager=)(.+)$/s));
   const runs: Inner[] = texts.filter((text) => text !== '').map((script) => ({ script }));
   if (verb === 'bisect' && rest[0]?.text === 'run') runs.push({ words: rest.slice(1) });
   if (verb === 'submodule') {

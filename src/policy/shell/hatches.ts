@@ -1,6 +1,6 @@
 import { afterOptions, parseOptions } from './options.ts';
 import { found } from './prints.ts';
-import { isKnown, literal, type Word } from './word.ts';
+import { isKnown, literal, textOf, type Word } from './word.ts';
 import { type Inner, runs, type Unwrap, type Wrapped } from './wrap.ts';
 
 /**
@@ -23,8 +23,9 @@ function hatch(options: string, pattern?: RegExp): Unwrap {
 
 /** `system("…")`, and pipes to and from a command, within a program of awk. */
 const awk: Unwrap = (words) => {
-  const { operands } = parseOptions(words.slice(1), { takes: '-F -v -f' });
-  const code = operands[0]?.text ?? '';
+  const { operands, values } = parseOptions(words.slice(1), { takes: '-F -v -f' });
+  const [file] = values('-f', '--file');
+  const code = file === undefined ? (operands[0]?.text ?? '') : (textOf(file.stream?.lines) ?? '');
   const matches = [
     ...code.matchAll(/\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"/g),
     ...code.matchAll(/\bprint[^|"{}]*"((?:[^"\\]|\\.)*)"\s*\|\s*"[a-z/]*sh"/g),
@@ -58,9 +59,10 @@ const vim: Unwrap = (words) => {
 
 const make: Unwrap = (words, input) => {
   const { values } = parseOptions(words.slice(1), { takes: '-f --file --eval -C -j' });
-  if (!values('-f', '--file').some(({ text }) => /^(?:-|\/dev\/stdin)$/.test(text)) || input === undefined)
-    return undefined;
-  const recipes = input.filter(({ text }) => text.startsWith('\t') || text.includes(';'));
+  const [file] = values('-f', '--file');
+  const lines = /^(?:-|\/dev\/stdin)$/.test(file?.text ?? '') ? input : file?.stream?.lines;
+  if (lines === undefined) return undefined;
+  const recipes = lines.filter(({ text }) => text.startsWith('\t') || text.includes(';'));
   return {
     runs: recipes.map(({ text }) => ({ script: text.replace(/^\t+[@-]*|^[^;]*;/, '') })),
     itself: true,

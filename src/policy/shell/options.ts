@@ -87,14 +87,14 @@ export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Opti
       break;
     }
     if (arg.unknown !== undefined || !isOption(text)) sorted.operands.push(arg);
-    else if (text.startsWith('--') || spec.oneDash === true) {
+    // One that is listed with several letters behind one dash (`-cmd`, node's `-pe`) is no row of short ones.
+    else if (text.startsWith('--') || spec.oneDash === true || (text.length > 2 && takes.has(text))) {
       const equals = text.indexOf('=');
       if (equals > 0)
-        note(
-          sorted,
-          text.slice(0, equals),
-          mapWord(arg, (all) => all.slice(equals + 1)),
-        );
+        note(sorted, text.slice(0, equals), {
+          ...mapWord(arg, (all) => all.slice(equals + 1)),
+          stream: arg.stream,
+        });
       else if (takes.has(text)) {
         index += 1;
         note(sorted, text, args[index] ?? literal(''));

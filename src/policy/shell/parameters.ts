@@ -8,8 +8,8 @@ export interface Place {
   readonly home?: string | undefined;
   /** The top of the work tree, for `$(git rev-parse --show-toplevel)`. */
   readonly root?: string | undefined;
-  /** The branch that is checked out, for a push that does not say what it pushes. Asked only then. */
-  readonly branch?: (() => string | undefined) | undefined;
+  /** The branch that is checked out around a folder, for a push that does not say what it pushes. Asked only then. */
+  readonly branch?: ((folder: string) => string | undefined) | undefined;
 }
 
 /** Numbers: without a slash whatever they are, so that a star says all about the name they stand in. */

@@ -1,8 +1,8 @@
 const TARGETS_MAX = 500;
 
-/** `*** Begin Patch`: the format that Codex edits with. */
+/** `*** Begin Patch`: the format that Codex edits with. It takes a header that is indented for one as well. */
 function agentPatch(text: string): string[] {
-  const header = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
+  const header = /^[^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
   return [...text.matchAll(header)].map(([, path = '']) => path.trim());
 }
 

@@ -10,6 +10,7 @@ import {
   type Lines,
   literal,
   mapWord,
+  shortFolder,
   textOf,
   unknownWord,
   type Word,
@@ -145,10 +146,22 @@ function grepped(name: string, args: readonly Word[]): Lines | undefined {
   );
 }
 
-function gitPrinted(args: readonly Word[], place: Place): Lines | undefined {
+/** The top of the work tree around a folder, if that is the one where the command line started. */
+function topOf(folder: Word, { cwd, root }: Place): string | undefined {
+  if (!isKnown(folder) || folder.glob || root === undefined) return undefined;
+  if (!/^(?:\/|\.\.(?:\/|$))/.test(folder.text)) return root;
+  const whole = shortFolder(within(literal(cwd), folder)).text;
+  return whole === root || whole.startsWith(`${root}/`) ? root : undefined;
+}
+
+function gitPrinted({ args, folder }: Printing, place: Place): Lines | undefined {
   const [command, ...rest] = args.map(({ text }) => text);
   if (command === 'rev-parse') {
-    if (rest.includes('--show-toplevel')) return place.root === undefined ? undefined : [literal(place.root)];
+    const asksTop = rest.find((word) => word === '--show-toplevel' || word === '--show-cdup');
+    const top = asksTop === undefined ? undefined : topOf(folder, place);
+    // The other is the way up, of which only its end matters.
+    if (asksTop !== undefined)
+      return top === undefined ? undefined : [literal(asksTop === '--show-cdup' ? `${top}/` : top)];
     return rest.some((word) => word.startsWith('--') && word !== '--short') ? undefined : [ANY_NAME];
   }
   if (command === 'ls-files' && !rest.some((word) => /^-[omdku]|^--(?:others|deleted)/.test(word))) {
@@ -185,6 +198,18 @@ function pathPart(name: 'basename' | 'dirname', args: readonly Word[]): Lines | 
   ];
 }
 
+function whereAt(folder: Word, { cwd }: Place): Word {
+  return folder.text === '' && isKnown(folder) ? literal(cwd) : within(literal(cwd), folder);
+}
+
+/** The path itself: whoever uses it follows the same links. */
+function real({ name, args, folder }: Printing, place: Place): Lines | undefined {
+  const options = parseOptions(args, { takes: '--relative-to --relative-base' });
+  if (options.has('--relative-to', '--relative-base')) return undefined;
+  if (name === 'readlink' && !options.has('-f', '-e', '-m', '--canonicalize')) return undefined;
+  return options.operands.map((path) => within(whereAt(folder, place), path));
+}
+
 /** One new file; the letters that mktemp fills in stand for it. */
 function temporary(args: readonly Word[]): Lines | undefined {
   const options = parseOptions(args, { takes: '-p --suffix' });
@@ -207,21 +232,33 @@ export function printing(words: readonly Word[]): Printing {
   return { name: 'printf', args: words.slice(3), input: undefined, folder: literal(''), outputs: [] };
 }
 
+/** What comes in: of the files it is given, where the same command line has written them; else on its standard input. */
+function readBy({ args, input }: Printing): Lines | undefined {
+  const held = args.filter(({ stream }) => stream !== undefined);
+  if (held.length === 0) return input;
+  const lines = held.map(({ stream }) => stream?.lines);
+  return lines.every((each) => each !== undefined) ? lines.flat() : undefined;
+}
+
 /** What a command prints, as far as its command line says; undefined: something. */
 export function printedBy(command: Printing, place: Place): Lines | undefined {
-  const { name, args, input, folder } = command;
+  const { name, args, folder } = command;
   if (command.outputs.length > 0 || SILENT.has(name)) return [];
+  const input = readBy(command);
   if (name === 'echo') return echoed(args);
   if (name === 'printf') return printfed(args);
-  if (name === 'cat') return args.every(({ text }) => text === '-') ? input : undefined;
+  if (name === 'cat')
+    return args.every(({ text, stream }) => /^-[bEnsTuv]*$/.test(text) || stream !== undefined)
+      ? input
+      : undefined;
   if (name === 'find') return found(args);
   if (name === 'ls') return listed(args);
   if (name === 'fd' || name === 'fdfind')
     return [below(parseOptions(args, { takes: '-e -t -E' }).operands[1] ?? literal('.'))];
-  if (name === 'git') return gitPrinted(args, place);
+  if (name === 'git') return gitPrinted(command, place);
   if (name === 'mktemp') return temporary(args);
-  if (name === 'pwd')
-    return [folder.text === '' && isKnown(folder) ? literal(place.cwd) : within(literal(place.cwd), folder)];
+  if (name === 'pwd') return [whereAt(folder, place)];
+  if (name === 'realpath' || name === 'readlink') return real(command, place);
   if (name === 'basename' || name === 'dirname') return pathPart(name, args);
   if (NAMES.has(name)) return args.some(({ text }) => /^\+.*\//.test(text)) ? undefined : [ANY_NAME];
   if (name === 'grep' || name === 'egrep' || name === 'rg') {

@@ -126,7 +126,8 @@ function fill(words: readonly Word[], mark: string | undefined, items: readonly 
   const filled = (item: Word): Word[] =>
     words.map((word) => {
       if (!isKnown(word) || !word.text.includes(mark)) return word;
-      if (!isKnown(item)) return item;
+      // What is around it stands there all the same.
+      if (!isKnown(item)) return { ...item, source: word.text.replaceAll(mark, () => '$item') };
       return { text: word.text.replaceAll(mark, item.text), glob: word.glob || item.glob };
     });
   return { runs: items.map((item) => ({ words: filled(item) })) };

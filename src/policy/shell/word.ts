@@ -112,7 +112,8 @@ export function shortFolder(folder: Word): Word {
 /** A name that leads nowhere (`.`, or none between two slashes) or back. Most paths have none. */
 const DETOUR = /\/\.{0,2}(?:\/|$)|^\.{1,2}(?:\/|$)/;
 
-function shortPath(text: string): string {
+/** Without `.`, `..` and doubled slashes, by the names alone. */
+export function shortPath(text: string): string {
   if (!DETOUR.test(text)) return text;
   const names: string[] = [];
   for (const name of text.split('/')) {

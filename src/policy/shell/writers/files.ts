@@ -92,10 +92,34 @@ const move: Writer = (command, found) => {
 const copy: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
   const transfer = transferOf(options);
-  if (transfer !== undefined) {
-    arrive(command, found, transfer, options.has('-r', '-R', '-a', '--recursive', '--archive'));
-  }
+  if (transfer === undefined) return;
+  arrive(command, found, transfer, options.has('-r', '-R', '-a', '--recursive', '--archive'));
+  if (options.has('-l', '--link')) linked(command, found, transfer, 'hard');
+  else if (options.has('-s', '--symbolic-link')) linked(command, found, transfer, 'symbolic');
 };
+
+/**
+ * Other names for the sources. A hard one shows nobody later whose file it is, so it counts as a change of the file; what goes
+ * through a symbolic one is followed, on the disk and within this command line.
+ */
+function linked(
+  command: SimpleCommand,
+  found: Findings,
+  { sources, target, into }: Transfer,
+  kind: 'hard' | 'symbolic' | 'relative',
+): void {
+  if (kind === 'hard') found.file(command, ...sources);
+  for (const source of sources) {
+    const names = into ? [inside(target, source)] : [target, inside(target, source)];
+    for (const name of names) found.link(command, name, kind === 'symbolic' ? besides(name, source) : source);
+  }
+}
+
+/** A symbolic link's text is read from where the link is. */
+function besides(name: Word, target: Word): Word {
+  const folder = mapWord(name, (text) => (text.includes('/') ? text.replace(/[^/]*$/, '') : ''));
+  return within(folder, target);
+}
 
 const install: Writer = (command, found) => {
   const takes = '-m -o -g -t -S --mode --owner --group --target-directory';
@@ -110,9 +134,16 @@ const link: Writer = (command, found) => {
   const transfer = transferOf(options);
   // `ln -n` and `-T` take a link to a folder for a file.
   const plain = options.has('-n', '-T', '--no-dereference');
-  if (transfer !== undefined && plain) found.file(command, transfer.target);
-  else if (transfer !== undefined) arrive(command, found, transfer, false);
-  else found.file(command, ...options.operands.map((word) => mapWord(word, baseName)));
+  if (transfer === undefined)
+    return found.file(command, ...options.operands.map((word) => mapWord(word, baseName)));
+  if (plain) found.file(command, transfer.target);
+  else arrive(command, found, transfer, false);
+  const kind = !options.has('-s', '--symbolic')
+    ? 'hard'
+    : options.has('-r', '--relative')
+      ? 'relative'
+      : 'symbolic';
+  linked(command, found, plain ? { ...transfer, into: false } : transfer, kind);
 };
 
 const rsync: Writer = (command, found) => {

@@ -17,6 +17,8 @@ import { patched } from './text.ts';
 /** One git command with its options read, and run where `-C` says. */
 interface Git {
   readonly command: SimpleCommand;
+  /** The same in the work tree that it is about. */
+  readonly tree: SimpleCommand;
   readonly found: Findings;
   readonly options: Options;
 }
@@ -25,19 +27,22 @@ const GLOBAL = '-C -c --git-dir --work-tree --namespace --exec-path --config-env
 const TAKES =
   '-m -b -B -c -C -e -j -s -X -o --branch --depth --jobs --origin --reference --source --message --onto --exec --strategy --pathspec-from-file --orphan --conflict --directory --exclude --output';
 
+/** What only these commands take. */
+const ALSO_TAKES: Readonly<Record<string, string>> = { apply: '-p', config: '-f --file', 'merge-file': '-L' };
+
 /** `.`, `:/` and the like: all of the work tree, or of the folder that was changed into. */
 function isEverything({ text }: Word): boolean {
   return /^(?:\.|\.\/|:\/|:\/\.|\*|:|\.\.(?:\/\.\.)*\/?)$/.test(text);
 }
 
 function paths(git: Git, words: readonly Word[], name: string): void {
-  const { command, found } = git;
+  const { command, tree, found } = git;
   const { folder } = command;
   const here = isKnown(folder) && !isAbsolute(folder.text) && !/^(?:\.\.|$)/.test(folder.text);
   for (const word of words) {
     if (!isEverything(word)) put(git, word);
     else if (here && /^\.\/?$/.test(word.text)) found.tree(command, word);
-    else found.everywhere(`git ${name} .`);
+    else found.everywhere(tree, `git ${name} .`);
   }
 }
 
@@ -68,22 +73,22 @@ function checkedOut({ operands, afterDashes, has }: Options): readonly Word[] | 
 }
 
 function checkout(git: Git): void {
-  const { options, found } = git;
+  const { options, found, tree } = git;
   // A new branch starts at what is there, unless another start is named.
   const creates = options.has('-b', '-B', '--orphan');
   const some = creates ? undefined : checkedOut(options);
   const force = options.has('-f', '--force');
   if (some !== undefined) paths(git, some, 'checkout');
   else if (options.operands.length > 0 || (force && !creates)) {
-    found.everywhere(force ? 'git checkout --force' : 'git checkout');
+    found.everywhere(tree, force ? 'git checkout --force' : 'git checkout');
   }
 }
 
-function switchBranch({ options, found }: Git): void {
+function switchBranch({ options, found, tree }: Git): void {
   const creates = options.has('-c', '-C', '--create', '--force-create', '--orphan');
   if (creates ? options.operands.length > 0 : options.operands.length > 0 || options.has('-')) {
     const force = options.has('-f', '--force', '--discard-changes');
-    found.everywhere(force ? 'git switch --force' : 'git switch');
+    found.everywhere(tree, force ? 'git switch --force' : 'git switch');
   }
 }
 
@@ -104,23 +109,32 @@ function remove({ options, command, found }: Git): void {
 
 function clean(git: Git): void {
   if (git.options.has('-n', '--dry-run')) return;
-  if (git.options.operands.length === 0) git.found.everywhere('git clean');
+  if (git.options.operands.length === 0) git.found.everywhere(git.tree, 'git clean');
   else paths(git, git.options.operands, 'clean');
 }
 
-function reset({ options, found }: Git): void {
+function reset({ options, found, tree }: Git): void {
   const mode = ['--hard', '--merge', '--keep'].find((name) => options.has(name));
-  if (mode !== undefined) found.everywhere(`git reset ${mode}`);
+  if (mode !== undefined) found.everywhere(tree, `git reset ${mode}`);
+}
+
+/** It writes over what is there only where it is told to. */
+function checkoutIndex({ options, command, tree, found }: Git): void {
+  if (!options.has('-f', '--force')) return;
+  const [prefix] = options.values('--prefix');
+  if (prefix !== undefined) found.tree(command, prefix);
+  else if (options.has('-a', '--all', '--stdin')) found.everywhere(tree, 'git checkout-index --force');
+  else found.file(command, ...options.operands);
 }
 
 function stash(git: Git): void {
-  const { options, found } = git;
+  const { options, found, tree } = git;
   const verb = options.operands[0]?.text ?? 'push';
   const some = options.afterDashes ?? (verb === 'push' ? options.operands.slice(1) : []);
-  if (/^(?:pop|apply|branch)$/.test(verb)) found.everywhere(`git stash ${verb}`);
+  if (/^(?:pop|apply|branch)$/.test(verb)) found.everywhere(tree, `git stash ${verb}`);
   else if (/^(?:list|show|drop|clear|create|store|export|import)$/.test(verb)) return;
   else if (some.length > 0) paths(git, some, 'stash');
-  else found.everywhere('git stash');
+  else found.everywhere(tree, 'git stash');
 }
 
 function apply({ options, command, found }: Git): void {
@@ -145,9 +159,9 @@ function clone({ options, command, found }: Git): void {
     );
 }
 
-function submodule({ options, command, found }: Git): void {
+function submodule({ options, command, tree, found }: Git): void {
   const [verb, url, folder] = options.operands;
-  if (verb?.text === 'update') found.everywhere('git submodule update');
+  if (verb?.text === 'update') found.everywhere(tree, 'git submodule update');
   if (verb?.text !== 'add' || url === undefined) return;
   found.file(command, { text: '.gitmodules', glob: false });
   found.tree(command, folder ?? mapWord(url, (text) => baseName(text).replace(/\.git$/, '')));
@@ -155,8 +169,8 @@ function submodule({ options, command, found }: Git): void {
 
 /** Commands that bring the work tree to another commit. */
 function whole(name: string, ...harmless: readonly string[]): (git: Git) => void {
-  return ({ options, found }) => {
-    if (!options.has('--dry-run', '--show-current-patch', ...harmless)) found.everywhere(`git ${name}`);
+  return ({ options, found, tree }) => {
+    if (!options.has('--dry-run', '--show-current-patch', ...harmless)) found.everywhere(tree, `git ${name}`);
   };
 }
 
@@ -180,7 +194,9 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   'cherry-pick': whole('cherry-pick', '--quit'),
   revert: whole('revert', '--quit'),
   bisect: whole('bisect'),
-  'read-tree': ({ options, found }) => (options.has('-u') ? found.everywhere('git read-tree -u') : undefined),
+  'read-tree': ({ options, found, tree }) =>
+    options.has('-u') ? found.everywhere(tree, 'git read-tree -u') : undefined,
+  'checkout-index': checkoutIndex,
   'sparse-checkout': whole('sparse-checkout'),
   'filter-branch': whole('filter-branch'),
   submodule,
@@ -188,6 +204,21 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   clone,
   archive: output,
   diff: output,
+  log: output,
+  show: output,
+  'diff-tree': output,
+  'diff-index': output,
+  'diff-files': output,
+  bundle: ({ options, command, found }) => {
+    if (options.operands[0]?.text === 'create') found.file(command, ...options.operands.slice(1, 2));
+  },
+  config: ({ options, command, found }) => {
+    const reads = options.has('--get', '--get-all', '--get-regexp', '--get-urlmatch', '-l', '--list');
+    if (!reads) found.file(command, ...options.values('-f', '--file'));
+  },
+  'merge-file': ({ options, command, found }) => {
+    if (!options.has('-p', '--stdout')) found.file(command, ...options.operands.slice(0, 1));
+  },
   'format-patch': ({ options, command, found }) => {
     if (options.has('--stdout')) return;
     const [folder] = options.values('-o', '--output-directory');
@@ -207,11 +238,13 @@ export const git: Writer = (command, found) => {
   if (words[start]?.unknown !== undefined)
     return found.unknown(`${words[start]?.unknown} as a command of git`);
   if (!Object.hasOwn(COMMANDS, name)) return;
+  const global = parseOptions(words.slice(1, start), { takes: GLOBAL });
   let { folder } = command;
-  for (const into of parseOptions(words.slice(1, start), { takes: GLOBAL }).values('-C')) {
-    folder = shortFolder(within(folder, into));
-  }
+  for (const into of global.values('-C')) folder = shortFolder(within(folder, into));
+  const [other] = [...global.values('--work-tree'), ...(command.variables.get('GIT_WORK_TREE') ?? [])];
   const args = words.slice(start + 1);
-  const options = parseOptions(args, { takes: name === 'apply' ? `${TAKES} -p` : TAKES });
-  COMMANDS[name]?.({ command: { ...command, args, folder }, found, options });
+  const options = parseOptions(args, { takes: `${TAKES} ${ALSO_TAKES[name] ?? ''}` });
+  const own = { ...command, args, folder };
+  const tree = other === undefined ? own : { ...own, folder: shortFolder(within(folder, other)) };
+  COMMANDS[name]?.({ command: own, tree, found, options });
 };

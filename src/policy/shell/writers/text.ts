@@ -4,6 +4,7 @@ import type { Findings, Writer } from '../findings.ts';
 import { codeOf } from '../interpreters.ts';
 import { type OptionSpec, parseOptions } from '../options.ts';
 import { patchTargets } from '../patches.ts';
+import { sedFiles } from '../sed-script.ts';
 import { isKnown, literal, mapWord, textOf, unknownWord, type Word } from '../word.ts';
 
 /** Files changed in their place, with the copy that a suffix asks for. */
@@ -31,11 +32,10 @@ const sed: Writer = (command, found) => {
   const scripts = options.values('-e', '--expression');
   const given = options.has('-e', '-f', '--expression', '--file');
   const script = given ? scripts : options.operands.slice(0, 1);
-  for (const { text } of script) {
-    // `w file` at the end of a command.
-    const [, path] = /(?:^|[;}\d/|,])\s*[gpIM]*w ([^\s;}]+)\s*$/.exec(text) ?? [];
-    if (path !== undefined) found.file(command, literal(path));
-  }
+  const read = options.values('-f', '--file').some(({ text }) => /^(?:-|\/dev\/stdin)$/.test(text));
+  const texts = [...script.map(({ text }) => text), (read && textOf(command.input)) || ''];
+  // Each option is a line of its own to it.
+  found.file(command, ...sedFiles(texts.join('\n')).map(literal));
   if (!options.has('-i', '-I', '--in-place')) return;
   inPlace(
     command,
@@ -75,12 +75,24 @@ const code: Writer = (command, found) => {
   for (const path of unclear) found.file(command, unknownWord(path));
 };
 
+/** `print … > "x"`: a text, or a variable; what stands in other texts on the way is none of it. */
+const AWK_PRINTS =
+  /\bprintf?\b(?:"(?:\\.|[^"\\\n])*"|[^;}\n">]){0,200}>>?\s*\(?\s*(?:"([^"\n]+)"|([A-Za-z_]\w*))/g;
+const AWK_SETS = /\b([A-Za-z_]\w*)\s*=\s*"([^"\n]*)"/g;
+
 const awk: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-i -f -F -v -e --include --file --assign' });
   const given = options.has('-f', '--file', '-e');
-  const program = given ? options.values('-e')[0] : options.operands[0];
-  for (const [, path = ''] of (program?.text ?? '').matchAll(/print[^;}\n]{0,200}?>>?\s*"([^"\n]+)"/g)) {
-    found.file(command, literal(path));
+  const read = options.values('-f', '--file').some(({ text }) => /^(?:-|\/dev\/stdin)$/.test(text));
+  const own = given ? options.values('-e')[0]?.text : options.operands[0]?.text;
+  const program = own ?? (read ? textOf(command.input) : undefined) ?? '';
+  const variables = new Map<string, string>();
+  for (const { text } of options.values('-v', '--assign'))
+    variables.set(text.replace(/=.*$/s, ''), text.replace(/^[^=]*=/, ''));
+  for (const [, name = '', value = ''] of program.matchAll(AWK_SETS)) variables.set(name, value);
+  for (const [, path, name = ''] of program.matchAll(AWK_PRINTS)) {
+    const target = path ?? variables.get(name);
+    if (target !== undefined) found.file(command, literal(target));
   }
   const editsInPlace = options.values('-i', '--include').some(({ text }) => text === 'inplace');
   const files = given ? options.operands : options.operands.slice(1);
@@ -147,6 +159,9 @@ export const textWriters: Readonly<Record<string, Writer>> = {
   ruby: editing('-e -r -I -C', 'i0F'),
   awk,
   gawk: awk,
+  mawk: awk,
+  nawk: awk,
+  'original-awk': awk,
   python: code,
   node: code,
   nodejs: code,
