@@ -46,7 +46,8 @@ export class CommitReader {
     if (this.#workspace.gitCommonDir === undefined) return failed('There is no repository here.');
     try {
       const commit_sha = (await this.#git(['rev-parse', '--verify', '--quiet', `${commit}^{commit}`])).trim();
-      const words = base === undefined ? ['show', '--format='] : ['diff'];
+      // Of a merge git shows by itself only what was resolved by hand: what came with it would be read by nobody.
+      const words = base === undefined ? ['show', '--format=', '--diff-merges=first-parent'] : ['diff'];
       const range = base === undefined ? commit_sha : `${base}...${commit_sha}`;
       return { ok: true, commit_sha, diff: await this.#git([...words, ...PLAIN, range, '--']) };
     } catch (error) {

@@ -1,5 +1,4 @@
 import { governedBy } from './domain/commands.ts';
-import { DEFAULT_TRUST } from './domain/trust/builtin.ts';
 import type { Demand, DoorName } from './domain/trust/demand.ts';
 import { permit, type Question } from './domain/trust/permit.ts';
 import type { Standing, TrustLevel } from './domain/trust/profile.ts';
@@ -37,8 +36,7 @@ export class Governor {
     this.#actor = actor;
     this.#authority = authority;
     this.#door = door;
-    const trust = rules.defaultTrust(door);
-    this.#default_trust = trust === DEFAULT_TRUST ? undefined : trust;
+    this.#default_trust = rules.changedTrust(door);
   }
 
   standing(age: RulesAge = 'now'): Promise<Standing> {

@@ -32,6 +32,8 @@ export type Authority = 'agent' | 'operator' | 'person';
 export interface StepRules {
   readonly engine: PolicyEngine;
   readonly door: DoorName | undefined;
+  /** Of agents without a profile, where it is not what ships: every decision that goes by somebody's trust is told. */
+  readonly default_trust: TrustLevel | undefined;
   rulebook(): Promise<RulebookState | undefined>;
   standing(): Promise<Standing>;
 }

@@ -4,6 +4,7 @@ import type { DoorName } from './domain/trust/demand.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
+import { unusableSetting } from './kernel/refusal.ts';
 import type { Decision } from './ledger/decision.ts';
 import type { Actor } from './ledger/log.ts';
 
@@ -78,7 +79,7 @@ function minutes(env: NodeJS.ProcessEnv, name: string): number | undefined {
   const text = env[name];
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`${name}: expected minutes, more than 0, not ${JSON.stringify(text)}`);
+  if (!(value > 0)) throw unusableSetting(name, `minutes, more than 0, not ${JSON.stringify(text)}`);
   return value * 60_000;
 }
 

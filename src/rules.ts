@@ -4,6 +4,7 @@ import { nativeEngine, type PolicyEngine } from './domain/trust/permit.ts';
 import type { Standing, TrustLevel } from './domain/trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from './domain/trust/rulebook.ts';
 import type { Clock } from './kernel/clock.ts';
+import { unusableSetting } from './kernel/refusal.ts';
 import type { EntityRecord } from './ledger/entity.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store } from './ledger/store.ts';
@@ -89,8 +90,18 @@ export class Rules {
    */
   defaultTrust(door: DoorName | undefined): TrustLevel {
     const isServer = door === 'http' || door === 'mcp_http';
-    return isServer ? this.#default_trust : (Math.min(this.#default_trust, DEFAULT_TRUST) as TrustLevel);
+    return isServer ? this.#default_trust : localTrust(this.#default_trust);
   }
+
+  /** The same for a decision, which is told only what is not as it ships. */
+  changedTrust(door: DoorName | undefined): TrustLevel | undefined {
+    const trust = this.defaultTrust(door);
+    return trust === DEFAULT_TRUST ? undefined : trust;
+  }
+}
+
+export function localTrust(trust: TrustLevel = DEFAULT_TRUST): TrustLevel {
+  return Math.min(trust, DEFAULT_TRUST) as TrustLevel;
 }
 
 /** Without rules: what ships. */
@@ -98,6 +109,7 @@ export function stepRules(rules: Rules | undefined, actor: Actor, door: DoorName
   return {
     engine: rules?.engine ?? nativeEngine,
     door,
+    default_trust: rules?.changedTrust(door),
     rulebook: async () => await rules?.rulebook('now'),
     standing: async () => (await rules?.standing(actor, door, 'now')) ?? standingOf(undefined, actor),
   };
@@ -110,7 +122,7 @@ export async function rulesOptions(env: NodeJS.ProcessEnv): Promise<RulesOptions
 async function engineNamed(name: string): Promise<PolicyEngine> {
   if (name === 'native') return nativeEngine;
   if (name !== 'cedar')
-    throw new Error(`POLICY_ENGINE: expected native or cedar, not ${JSON.stringify(name)}`);
+    throw unusableSetting('POLICY_ENGINE', `native or cedar, not ${JSON.stringify(name)}`);
   const { createCedarEngine } = await import('./policy/cedar/engine.ts');
   return await createCedarEngine();
 }
@@ -120,6 +132,6 @@ function defaultTrust(env: NodeJS.ProcessEnv): TrustLevel | undefined {
   if (text === undefined || text === '') return undefined;
   // The highest level is given by name, never by default.
   if (!/^[0-3]$/.test(text))
-    throw new Error(`PROFILES_DEFAULT_TRUST: expected 0, 1, 2 or 3, not ${JSON.stringify(text)}`);
+    throw unusableSetting('PROFILES_DEFAULT_TRUST', `0, 1, 2 or 3, not ${JSON.stringify(text)}`);
   return Number(text) as TrustLevel;
 }

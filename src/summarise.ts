@@ -43,18 +43,26 @@ function isSecretName(name: string): boolean {
 }
 
 function shortText(text: string): string {
-  if (text.length <= TEXT_CHARS_MAX) return maskSecrets(text);
+  if (text.length <= TEXT_CHARS_MAX) return storable(maskSecrets(text));
   const shown = maskSecrets(text.slice(0, SEARCHED_CHARS)).slice(0, TEXT_CHARS_MAX);
-  return `${shown.toWellFormed()}… (${text.length} characters)`;
+  return `${storable(shown)}… (${text.length} characters)`;
 }
 
-/** A refusal may quote what it was given; what is kept of it holds no secrets. */
+/**
+ * A row tells of what was refused, too, whatever that was. NUL and half a surrogate pair are what PostgreSQL can't keep: such a
+ * row would be lost, and those that are written together with it.
+ */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** A refusal may quote what it was given; what is kept of it holds no secrets and can be kept everywhere. */
 export function withoutSecrets<T extends Json>(value: T): T {
   return masked(value) as T;
 }
 
 function masked(value: Json): Json {
-  if (typeof value === 'string') return maskSecrets(value);
+  if (typeof value === 'string') return storable(maskSecrets(value));
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(masked);
   const entries = Object.entries(value).map(([name, inner]) => [

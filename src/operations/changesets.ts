@@ -33,8 +33,9 @@ export const submitChangeset = {
     // Loaded only for a diff: hooks come here too, with none.
     const shown =
       diff === undefined ? undefined : (await import('../policy/guard/secrets.ts')).maskSecrets(diff);
+    const { default_trust } = step.rules;
     const changeset = { files: [...files], commit_sha, base_sha: base, diff: shown, summary };
-    const decision = submit(step.ids.uuid(), step.caller, changeset);
+    const decision = submit(step.ids.uuid(), step.caller, changeset, { default_trust });
     return answerOf(await step.run(decision, { modifies: changeset.files }));
   },
 } satisfies Operation<Input>;
@@ -53,7 +54,9 @@ export const verifyChangeset = {
   input: async () => (await import('./schemas/verification.ts')).verifyChangeset,
   async handle({ changeset_id, commit_sha, force }, step) {
     const is_person = step.authority === 'person';
-    return answerOf(await step.run(routeChangeset({ changeset_id, commit_sha, force, is_person })));
+    const { default_trust } = step.rules;
+    const routing = { changeset_id, commit_sha, force, is_person, default_trust };
+    return answerOf(await step.run(routeChangeset(routing)));
   },
 } satisfies Operation<{ changeset_id: string; commit_sha?: string | undefined; force: boolean }>;
 

@@ -87,7 +87,7 @@ async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal>
     return refuse('forbidden', 'An agent asks about itself only.', { field: 'context' });
   const actor = { agent_id: String(agent_id ?? ''), agent_type: String(agent_type ?? 'unknown') };
   return {
-    standing: standingOf(await step.rules.rulebook(), actor),
+    standing: standingOf(await step.rules.rulebook(), actor, step.rules.default_trust),
     door: typeof door === 'string' ? by : undefined,
   };
 }

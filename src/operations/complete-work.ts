@@ -5,7 +5,7 @@ import { isRefusal, StoreFailure } from '../kernel/refusal.ts';
 import type { Decision } from '../ledger/decision.ts';
 import { answerOf, type Operation, type Step } from '../operation.ts';
 import { judgeChanges, saysChanges } from './guard-changes.ts';
-import { announceGuarded } from './guard-step.ts';
+import { announceGuarded, askedBy } from './guard-step.ts';
 
 export interface CompletionInput {
   task_id: string;
@@ -56,9 +56,7 @@ export async function endTasks(
       is_judged: of_session || saysChanges(input.result),
     }));
     const ending = decideAll(meant);
-    const outcome = await step.run(
-      guard === undefined ? ending : guarded({ ...guard, caller: step.caller }, ending),
-    );
+    const outcome = await step.run(guard === undefined ? ending : guarded(askedBy(guard, step), ending));
     const answer = answerOf(outcome);
     // Hardly ever: the session has said besides its results that it changed something.
     if (answer[JUDGE_FIRST] === true) continue;

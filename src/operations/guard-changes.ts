@@ -1,11 +1,10 @@
 import { type Changeset, changesetRange } from '../domain/changesets/changeset.ts';
 import { type TaskState, taskKey } from '../domain/queue/task.ts';
 import type { Finding } from '../domain/trust/finding.ts';
-import type { Guard } from '../domain/trust/guard-operation.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { type Refusal, refuse } from '../kernel/refusal.ts';
 import type { Step } from '../operation.ts';
-import { exactHash, subjectOf } from './guard-step.ts';
+import { exactHash, type PlainGuard, subjectOf } from './guard-step.ts';
 
 const CHANGESETS_MAX = 20;
 const COMMITS_MAX = 50;
@@ -26,8 +25,6 @@ interface Ended {
   readonly success: boolean;
   readonly result?: unknown;
 }
-
-export type PlainGuard = Omit<Guard, 'caller'>;
 
 export interface JudgedChanges {
   /** Nothing could be read of what was said to be changed. */

@@ -7,6 +7,9 @@ import { maskSecrets } from '../policy/guard/secrets.ts';
 
 const SUBJECT_CHARS_MAX = 200;
 
+/** What a door or an operation has found, without who is about to do it. */
+export type PlainGuard = Omit<Guard, 'caller' | 'default_trust'>;
+
 /** Of what would be done exactly, wherever it is tried: an approval got at one door is good at the other. */
 export function exactHash(kind: string, what: JsonObject): string {
   return sha256(canonical({ kind, what }));
@@ -24,24 +27,35 @@ export function commandGuard(
   folder: string,
   findings: Guard['findings'],
   file_paths: readonly string[] = [],
-): Omit<Guard, 'caller'> {
+): PlainGuard {
   const files = [...file_paths].sort();
+  // A yes to `git push --force` on one branch is none to that of main.
+  const branches = [...new Set(findings.flatMap(({ branch }) => branch ?? []))].join(', ');
+  const on = branches === '' ? {} : { branch: branches };
   return {
     kind: 'command',
-    hash: exactHash('command', { command, folder, files }),
+    hash: exactHash('command', { command, folder, files, ...on }),
     subject: subjectOf(command),
-    context: { command: maskSecrets(command), folder, ...(files.length === 0 ? {} : { file_paths: files }) },
+    context: {
+      command: maskSecrets(command),
+      folder,
+      ...on,
+      ...(files.length === 0 ? {} : { file_paths: files }),
+    },
     // Whoever found it has masked it; what is written down for good is looked at twice.
     findings: findings.map((finding) => ({ ...finding, matched: maskSecrets(finding.matched) })),
   };
 }
 
+/** With who is about to do it, and what is to be known of them. */
+export function askedBy(guard: PlainGuard, { caller, rules }: Step): Guard {
+  const { agent_id, agent_type, session_id } = caller;
+  return { ...guard, caller: { agent_id, agent_type, session_id }, default_trust: rules.default_trust };
+}
+
 /** Decides about what an agent is about to do, and has people told where they are to be. */
-export async function guardStep(guard: Omit<Guard, 'caller'>, step: Step): Promise<JsonObject> {
-  const { agent_id, agent_type, session_id } = step.caller;
-  const answer = answerOf(
-    await step.run(guardOperation({ ...guard, caller: { agent_id, agent_type, session_id } })),
-  );
+export async function guardStep(guard: PlainGuard, step: Step): Promise<JsonObject> {
+  const answer = answerOf(await step.run(guardOperation(askedBy(guard, step))));
   announceGuarded(answer, step);
   return answer;
 }
@@ -66,4 +80,4 @@ export const guardAction = {
   examples: [],
   input: () => Promise.reject(new Error('only our own code asks for this, with an input it has built')),
   handle: (guard, step) => guardStep(guard, step),
-} satisfies Operation<Omit<Guard, 'caller'>>;
+} satisfies Operation<PlainGuard>;

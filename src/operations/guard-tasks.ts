@@ -2,8 +2,7 @@ import type { NewTask } from '../domain/queue/submit-work.ts';
 import type { Finding } from '../domain/trust/finding.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { commandsIn, commandsInData, type TaskCommand } from '../policy/guard/task-text.ts';
-import type { PlainGuard } from './guard-changes.ts';
-import { exactHash, subjectOf } from './guard-step.ts';
+import { exactHash, type PlainGuard, subjectOf } from './guard-step.ts';
 
 const SHOWN_CHARS_MAX = 60_000;
 

@@ -3,7 +3,8 @@ import { listViolations as list, violationCountKey, violationRange } from '../do
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, refuse } from '../kernel/refusal.ts';
 import type { Operation, Step } from '../operation.ts';
-import { commandGuard, guardStep } from './guard-step.ts';
+import { branchAt } from '../policy/guard/branch.ts';
+import { askedBy, commandGuard, guardStep } from './guard-step.ts';
 
 export interface CheckInput {
   operation_text: string;
@@ -34,7 +35,7 @@ export const checkGuardrails = {
     const { assessOperation } = await import('../policy/guard/assess-operation.ts');
     // Who asks over HTTP works in another tree than the server's, which says nothing of theirs.
     const isRemote = step.rules.door === 'http' || step.rules.door === 'mcp_http';
-    const tree = isRemote ? undefined : { root: step.root, env: process.env };
+    const tree = isRemote ? undefined : { root: step.root, env: process.env, branch: branchAt };
     const findings = await assessOperation({ operation_text, file_paths: files }, tree);
     const guard = commandGuard(operation_text, '', findings, files);
     if (findings.length === 0) return { success: true, safe: true, violations: [], warnings: [] };
@@ -45,9 +46,7 @@ export const checkGuardrails = {
 
 /** Nobody is asked and nothing is counted or used up. */
 async function wouldBe(guard: ReturnType<typeof commandGuard>, step: Step): Promise<JsonObject> {
-  const { agent_id, agent_type, session_id } = step.caller;
-  const decision = guardOperation({ ...guard, caller: { agent_id, agent_type, session_id } });
-  const verdict = await step.consider(decision);
+  const verdict = await step.consider(guardOperation(askedBy(guard, step)));
   const answer = verdict.verdict === 'commit' ? verdict.answer : verdict.refusal;
   const { approval_id: _, approval_status: __, trust_lowered_to: ___, message, ...rest } = answer;
   if (rest.success !== false) return rest;

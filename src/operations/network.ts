@@ -34,7 +34,9 @@ export const checkNetwork = {
     const attempt = readAttempt(url ?? domain ?? '', port);
     const target = attempt.target && { ...attempt.target, addresses, server_name: normalName(server_name) };
     const { agent_id, agent_type } = step.caller;
-    return answerOf(await step.run(judge({ agent_id, agent_type }, { ...attempt, target }, settings)));
+    const { default_trust } = step.rules;
+    const asking = { agent_id, agent_type, default_trust };
+    return answerOf(await step.run(judge(asking, { ...attempt, target }, settings)));
   },
 } satisfies Operation<CheckInput>;
 

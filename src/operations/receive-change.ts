@@ -31,7 +31,8 @@ export const receiveChange = {
   verb: 'receive',
   summary: 'A commit or a push that a door has seen is kept and routed to verification.',
   async handle({ changeset_id, changeset, seen, force }, step) {
-    const routing = { seen, force, is_person: step.authority === 'person' };
+    const { default_trust } = step.rules;
+    const routing = { seen, force, is_person: step.authority === 'person', default_trust };
     return answerOf(await step.run(receive(changeset_id, step.caller, changeset, routing)));
   },
 } satisfies Operation<ReceivedChange>;

@@ -54,6 +54,18 @@ async function claim(task_type: string): Promise<string> {
   return String((await perform('get_work', { task_types: [task_type] })).task_id);
 }
 
+test('[GUARD-4] a merge is read as what it brings to the branch it was made on', async () => {
+  git('checkout', '-q', '-b', 'side', first);
+  commit('side.sh', 'git push --force origin main\n');
+  git('checkout', '-q', '-b', 'joined', first);
+  git('merge', '-q', '--no-ff', '-m', 'join', 'side');
+  const merge = git('rev-parse', 'HEAD');
+  git('checkout', '-q', 'main');
+  const task_id = await claim('merge');
+  const blocked = await perform('complete_work', { task_id, success: true, result: { commit: merge } });
+  assert.equal(blocked.error, 'destructive_operation_blocked', JSON.stringify(blocked));
+});
+
 test('[GUARD-4] a commit is read in the repository that the work is in', async () => {
   const task_id = await claim('commit');
   const complete = (result: JsonObject) => perform('complete_work', { task_id, success: true, result });

@@ -170,6 +170,32 @@ test('[PROF-7] an agent’s own environment takes trust away and never gives any
   await coxswain.close();
 });
 
+test('[PROF-7] PROFILES_DEFAULT_TRUST is the trust by which networks, guardrails and verification decide too', async () => {
+  const withDefault = async (trust: string, door: Showing['door'], use: (call: Call) => Promise<void>) => {
+    const coxswain = await open({ store: 'memory:', env: { PROFILES_DEFAULT_TRUST: trust } });
+    await use(caller(coxswain, 'bot', 'my_bot', 'agent', door));
+    await coxswain.close();
+  };
+  await withDefault('0', 'mcp', async (call) => {
+    const { error, why } = await call('check_network', { domain: 'github.com' });
+    assert.deepEqual([error, why], ['domain_blocked', 'no_network']);
+  });
+  await withDefault('1', 'mcp', async (call) => {
+    const lowered: unknown[] = [];
+    for (const branch of ['a', 'b', 'c', 'd', 'e']) {
+      const answer = await call('check_guardrails', { operation_text: `git push --force origin ${branch}` });
+      lowered.push(answer.trust_lowered_to);
+    }
+    assert.deepEqual(lowered, [undefined, undefined, undefined, undefined, 0], 'one less than it had');
+    assert.equal((await call('get_my_profile')).trust_level, 0);
+  });
+  await withDefault('3', 'http', async (call) => {
+    const { trust_level, plan } = await call('submit_changeset', { file_paths: ['src/a.ts'] });
+    const statuses = (plan as JsonObject[]).map(({ status }) => status);
+    assert.deepEqual([trust_level, statuses], [3, ['skipped', 'skipped']]);
+  });
+});
+
 test('[PROF-1] rules are exported as the file that applies them, and applied from it at the command line', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cox-profiles-'));
   try {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UNNAMED_PUSH } from '../../src/domain/trust/verdict.ts';
 import { assessCommand } from '../../src/policy/guard/assess.ts';
+import { lookAt } from '../../src/policy/guard/command-line.ts';
 import { PLACE, tabled } from './guard-support.ts';
 
 tabled('[GUARD-1] git: forced pushes, lost work, rewritten history', [
@@ -131,4 +132,38 @@ test('[GUARD-2] a forced push that does not say where to goes where the checked-
     ['git-push-lease force_push_with_lease'],
   );
   assert.deepEqual(said('git push --force-with-lease'), ['git-push-lease force_push_main']);
+});
+
+test('[GUARD-2] a forced push goes where the line before it, or its own words, have turned to', () => {
+  const asked: string[] = [];
+  const branch = (folder: string): string => {
+    asked.push(folder);
+    return folder === '/other' ? 'main' : 'topic';
+  };
+  const said = (command: string): string =>
+    assessCommand(command, { ...PLACE, branch })
+      .findings.map(({ pattern, operation }) => (pattern === UNNAMED_PUSH ? pattern : operation))
+      .join(' ');
+  for (const [command, found] of [
+    ['git checkout main && git push --force', 'force_push_main'],
+    ['git switch main; git push -f', 'force_push_main'],
+    ['git checkout main && git push --force-with-lease', 'force_push_main'],
+    ['git branch -m main && git push -f origin HEAD', 'force_push_main'],
+    ['git checkout - && git push -f', UNNAMED_PUSH],
+    ['gh pr checkout 12 && git push -f', UNNAMED_PUSH],
+    ['git push -f origin $BRANCH', UNNAMED_PUSH],
+    ['GIT_DIR=/other/.git git push -f', UNNAMED_PUSH],
+    ['git --git-dir /other/.git push -f', UNNAMED_PUSH],
+    ['git -C /other push -f', 'force_push_main'],
+    ['cd /other && git push -f', 'force_push_main'],
+    ['cd packages/web && git push -f', 'force_push'],
+    ['git checkout -b next && git push -f', 'force_push'],
+    ['git push -f origin "$(git branch --show-current)"', 'force_push'],
+  ] as const)
+    assert.equal(said(command), found, command);
+  assert.ok(asked.includes('/repo/packages/web'));
+  assert.deepEqual(lookAt('git checkout main && git push', { ...PLACE, branch }).permissions, [
+    'git_push_branch',
+    'git_push_main',
+  ]);
 });

@@ -114,7 +114,7 @@ const guardrails: readonly Plant[] = [
   {
     name: 'guard: a secret in the parameters of a call is kept',
     file: 'src/summarise.ts',
-    from: 'if (text.length <= TEXT_CHARS_MAX) return maskSecrets(text);',
+    from: 'if (text.length <= TEXT_CHARS_MAX) return storable(maskSecrets(text));',
     to: 'if (text.length <= TEXT_CHARS_MAX) return text;',
     tests: ['test/changes/secrets-kept.test.ts'],
   },

@@ -195,6 +195,9 @@ test('[VER-4] GitHub’s word counts for the workflow, the repository and the co
   at.when(concludeRemote(unit, { ...outcome, head_sha: 'b'.repeat(40) })).thenRefuses('wrong_status');
   at.when(concludeRemote(`${SHA}#static-analysis`, outcome)).thenRefuses('wrong_status');
   assert.equal(at.when(concludeRemote(unit, outcome)).answer.status, 'passed');
+  const on = (branch: string) => ({ ...outcome, dispatched: { branch, default_branch: 'main' } });
+  for (const branch of ['feature', '']) at.when(concludeRemote(unit, on(branch))).thenRefuses('wrong_status');
+  assert.equal(at.when(concludeRemote(unit, on('main'))).answer.status, 'passed');
 });
 
 test('[VER-2] what git saw can’t be talked away by asking again', () => {

@@ -82,14 +82,16 @@ test('[VER-4] what a dead runner had dispatched is found, not started a second t
   const commit = place.commit({ 'a.txt': '' });
   await place.policies(policy(undefined, { tier: 1, workflow: 'ci.yml' }, 'github'));
   await place.route(commit, ['a.txt']);
-  const run = { display_title: `cox ${commit}#checks`, status: 'completed', conclusion: 'success' };
-  await using api = await fakeGitHub([{ display_title: 'other' }, run]);
+  const run = { display_title: `cox ${commit}#checks`, status: 'completed', conclusion: 'failure' };
+  const elsewhere = { ...run, head_branch: 'mine', conclusion: 'success' };
+  await using api = await fakeGitHub([
+    { display_title: 'other' },
+    elsewhere,
+    { ...run, head_branch: 'trunk' },
+  ]);
   const done = await place.runner([github], { env: api.env }).runNext(never);
-  assert.equal(done?.status, 'passed');
-  assert.deepEqual(
-    api.asked.map(({ method }) => method),
-    ['GET'],
-  );
+  assert.equal(done?.status, 'failed', 'what the workflow said on another branch does not count');
+  assert.ok(api.asked.every(({ method }) => method === 'GET'));
 });
 
 test('[VER-4] what GitHub refuses is an error that says so; without a token another executor stands in', async () => {

@@ -113,6 +113,12 @@ test('[VER-7] files beyond what GitHub lists may be anything: every tier applies
   );
 });
 
+test('[VER-7] a forced push lists what came and not what went: every tier applies', async () => {
+  await using door = await started();
+  const { body } = await deliver(door, 'push', push({ modified: ['README.md'] }, { forced: true }));
+  assert.ok(brief(body.runs).includes('security-sensitive waiting_for_person'), JSON.stringify(body));
+});
+
 test('[VER-7] without the secret nothing is believed: signature, type, size, form', async () => {
   await using door = await started();
   const payload = push({ modified: ['a.ts'] });
@@ -163,7 +169,7 @@ test('[VER-4] the outcome of a workflow is kept for the run it was started for, 
     deliver(door, 'workflow_run', {
       ...example,
       action: 'completed',
-      repository: { full_name: 'Codertocat/Hello-World' },
+      repository: { full_name: 'Codertocat/Hello-World', default_branch: 'main' },
       workflow: { path: '.github/workflows/cox-verify.yml' },
       workflow_run: {
         ...(example?.workflow_run as JsonObject),
@@ -184,6 +190,12 @@ test('[VER-4] the outcome of a workflow is kept for the run it was started for, 
   ];
   for (const [run, more] of unbelieved)
     assert.ok((await report(run, more)).body.ignored, JSON.stringify(run));
+  const started_by_hand = { event: 'workflow_dispatch', display_title: `cox ${SHA}#unit-tests` };
+  for (const head_branch of ['mine', null]) {
+    const { body } = await report({ ...started_by_hand, head_branch, conclusion: 'success' });
+    const [answer] = body.concluded as JsonObject[];
+    assert.equal(answer?.success, false, 'a workflow as somebody’s own branch has it examines nothing');
+  }
   const told = await report({ html_url: 'https://github.com/x/y/actions/runs/1' });
   assert.deepEqual(told.body.concluded, [{ run_id: `${SHA}#unit-tests`, status: 'failed', success: true }]);
   const status = await door.operator('verification_status', { commit_sha: SHA });

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { Standing, TrustLevel } from '../trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
 import {
   type Judgement,
@@ -20,14 +21,18 @@ export interface Attempt {
   readonly problem?: string | undefined;
 }
 
-type Asking = Pick<Actor, 'agent_id' | 'agent_type'>;
+export interface Asking extends Pick<Actor, 'agent_id' | 'agent_type'> {
+  /** Of agents without a profile, where it is not what ships. */
+  readonly default_trust?: TrustLevel | undefined;
+}
 
 export function networkTerms(
   rulebook: RulebookState | undefined,
-  actor: Asking,
+  standing: Standing,
+  { agent_type }: Asking,
   settings: NetworkSettings,
 ): NetworkTerms {
-  return termsOf(standingOf(rulebook, actor), actor.agent_type, rulebook?.network_policies ?? {}, settings);
+  return termsOf(standing, agent_type, rulebook?.network_policies ?? {}, settings);
 }
 
 /**
@@ -44,7 +49,8 @@ export function checkNetwork(
     decide(loaded) {
       const { domain, target, problem } = attempt;
       if (target === undefined) return commit([], blockedAnswer(domain, 'invalid_host', problem ?? ''));
-      const terms = networkTerms(loaded.get<RulebookState>(rulebookKey)?.state, actor, settings);
+      const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;
+      const terms = networkTerms(rulebook, standingOf(rulebook, actor, actor.default_trust), actor, settings);
       const { policy_name: policy } = terms;
       const judgement = judgeHost(target, terms);
       const { port } = target;

@@ -35,6 +35,8 @@ export interface Finding {
   readonly reason: string;
   /** What to do instead, where there is something. */
   readonly instead?: string | undefined;
+  /** The branch that is checked out, where that decides what it is: the same words on another one are another thing. */
+  readonly branch?: string | undefined;
   /** Where in a change it stands. */
   readonly file?: string | undefined;
   readonly line?: number | undefined;

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts';
-import { type Decision, type Loaded, type Needs, need, refused } from '../../ledger/decision.ts';
+import {
+  type Decision,
+  type Loaded,
+  type Needs,
+  need,
+  refused,
+  type Verdict,
+} from '../../ledger/decision.ts';
 import type { EntityKey } from '../../ledger/entity.ts';
 import type { Demand } from './demand.ts';
 import { nativeEngine, type PolicyEngine, permit } from './permit.ts';
@@ -30,7 +37,7 @@ export function governed<A extends JsonObject>(
       if (refusal !== undefined) return refused(refusal);
       const limited = isLimited(standing, demand);
       const more = furtherNeeds(standing, demand, limited, loaded);
-      if (more !== undefined) return need(more);
+      if (more !== undefined) return need(together(more, decision.decide(loaded, now_ms)));
       const unlocked = refuseUnlocked(standing, demand, loaded, now_ms);
       if (unlocked !== undefined) return refused(unlocked);
       if (!limited) return decision.decide(loaded, now_ms);
@@ -41,6 +48,12 @@ export function governed<A extends JsonObject>(
       return { ...verdict, events: [...verdict.events, ...counted] };
     },
   };
+}
+
+/** With what the decision itself asks for next: it has only so many rounds, and rules are to take it none of them. */
+function together(more: Needs, verdict: Verdict<JsonObject>): Needs {
+  const { keys = [], ranges = [] } = verdict.verdict === 'need' ? verdict.needs : {};
+  return { keys: [...(more.keys ?? []), ...keys], ranges: [...(more.ranges ?? []), ...ranges] };
 }
 
 function defined({ permission, ...demand }: Demand): Demand {

@@ -44,6 +44,8 @@ export interface Guard {
   readonly can_ask?: boolean | undefined;
   /** Whether verification of tier 3 or above has passed; undefined where nobody knows: then it is only said. */
   readonly verified?: boolean | undefined;
+  /** Of agents without a profile, where it is not what ships. */
+  readonly default_trust?: TrustLevel | undefined;
 }
 
 interface Judged extends Judgement {
@@ -95,7 +97,7 @@ function guardNeeds(guard: Guard): Needs {
 
 function look(guard: Guard, loaded: Loaded, now_ms: number): Case {
   const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;
-  const standing = standingOf(rulebook, guard.caller);
+  const standing = standingOf(rulebook, guard.caller, guard.default_trust);
   const judged = guard.findings
     .map((finding) => ({ finding, ...actionFor(finding, standing) }))
     // The strictest speaks for all; among equals the first.

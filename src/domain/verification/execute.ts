@@ -5,7 +5,7 @@ import { commit, type Decision, type Loaded, need, refused, type Verdict } from 
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew } from '../lease.ts';
 import { approvalOf, settleApproval } from './ask-person.ts';
-import type { ExecutorName } from './policy.ts';
+import type { ExecutorName, VerificationPolicy } from './policy.ts';
 import {
   describeRun,
   type External,
@@ -105,11 +105,19 @@ export function recordRun(run_id: string, secret_hash: string, result: RunResult
   });
 }
 
+/** Started by hand or by us, on a branch: whoever may start it chooses which, and with it which version of the workflow runs. */
+export interface Dispatched {
+  readonly branch: string;
+  readonly default_branch: string;
+}
+
 export interface RemoteOutcome {
   readonly repository: string;
   /** The file's name in .github/workflows. */
   readonly workflow: string;
   readonly head_sha: string;
+  /** Undefined: a push has started it. */
+  readonly dispatched?: Dispatched | undefined;
   readonly result: RunResult;
 }
 
@@ -123,11 +131,24 @@ export function concludeRemote(run_id: string, outcome: RemoteOutcome): Decision
     const isMeant =
       policy.executor === 'github' &&
       policy.workflow === outcome.workflow &&
+      isFromItsBranch(policy, outcome.dispatched) &&
       (external === undefined ? commit_sha === outcome.head_sha : external.repository === outcome.repository);
     if (!isMeant || FINAL.has(status) || status === 'waiting_for_person' || status === 'skipped')
       return refused(notNow(record));
     return finished(record, { ...outcome.result, executor: 'github' });
   });
+}
+
+/** The examination as it is on the policy's branch: on a branch of its own a change could have rewritten it. */
+function isFromItsBranch({ ref }: VerificationPolicy, dispatched: Dispatched | undefined): boolean {
+  if (dispatched === undefined) return true;
+  const { branch, default_branch } = dispatched;
+  return branch !== '' && branch === (ref === undefined ? default_branch : branchNamed(ref));
+}
+
+/** GitHub takes `refs/heads/main` as well, and calls it `main` afterwards. */
+export function branchNamed(ref: string): string {
+  return ref.replace(/^refs\/(?:heads|tags)\//, '');
 }
 
 /** A person's word: the result of what only a person decides, or leave to run what asks for it. */

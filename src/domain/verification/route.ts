@@ -11,6 +11,7 @@ import {
   type Routed,
 } from '../changesets/changeset.ts';
 import { changesNoted, sessionChangesKey } from '../changesets/session-changes.ts';
+import type { TrustLevel } from '../trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
 import { ASKED_MS, askPerson } from './ask-person.ts';
 import { type ChangedFiles, type PlannedRun, planFor } from './plan.ts';
@@ -39,6 +40,8 @@ export interface Routing {
   /** What has a result is run once more. */
   readonly force?: boolean | undefined;
   readonly is_person: boolean;
+  /** Of authors without a profile, where it is not what ships. */
+  readonly default_trust?: TrustLevel | undefined;
 }
 
 const NEEDS = [policyBookKey, rulebookKey];
@@ -49,11 +52,16 @@ const UNDECLARED_SHOWN = 20;
 const FILES_KEPT = 20;
 
 /** Kept, and answered with what will have to be verified; nothing is run before it is routed. */
-export function submitChangeset(id: string, caller: Actor, changeset: NewChangeset): Decision<JsonObject> {
+export function submitChangeset(
+  id: string,
+  caller: Actor,
+  changeset: NewChangeset,
+  { default_trust }: Pick<Routing, 'default_trust'> = {},
+): Decision<JsonObject> {
   return {
     needs: { keys: [changesetKey(id), sessionChangesKey(caller), ...NEEDS] },
     decide(loaded) {
-      const { planned, trust_level } = planOf(loaded, caller, changeset);
+      const { planned, trust_level } = planOf(loaded, caller, changeset, default_trust);
       return commit([changesetEvent(id, caller, changeset), ...changesNoted(caller, loaded)], {
         success: true,
         changeset_id: id,
@@ -102,8 +110,9 @@ export function receiveChange(
   };
 }
 
-function planOf(loaded: Loaded, author: Actor, changed: ChangedFiles) {
-  const { trust_level } = standingOf(loaded.get<RulebookState>(rulebookKey)?.state, author);
+function planOf(loaded: Loaded, author: Actor, changed: ChangedFiles, default_trust?: TrustLevel) {
+  const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;
+  const { trust_level } = standingOf(rulebook, author, default_trust);
   return { planned: planFor(changed, policiesIn(loaded), trust_level), trust_level };
 }
 
@@ -121,7 +130,7 @@ function route(
     return refused(refuse('forbidden', 'Only a person has a commit verified once more (force).'));
   const { agent_id, agent_type = 'unknown', session_id } = changeset;
   const author = { agent_id, agent_type, session_id };
-  const { planned, trust_level } = planOf(loaded, author, seen ?? changeset);
+  const { planned, trust_level } = planOf(loaded, author, seen ?? changeset, routing.default_trust);
   const routed = routedAs(changeset, commit_sha, planned, trust_level, seen);
   const idOf = (policy: string) => runId(commit_sha, policy);
   const missing = routed.policies.map((name) => runKey(idOf(name))).filter((key) => !loaded.hasKey(key));

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { hasEnded, readProcess } from '../enforce/client-process.ts';
 import { endMarked } from '../process/marked.ts';
 import { plainGit } from '../process/plain-git.ts';
+import { addWorkTree } from '../process/work-tree.ts';
 import { runMark } from './environment.ts';
 import type { Job } from './executor.ts';
 
@@ -37,7 +38,7 @@ export async function checkOut(job: Job): Promise<CleanTree> {
     // Before there is anything to be left behind.
     writeFileSync(join(folder, OWNER_FILE), JSON.stringify(owner));
     mkdirSync(home);
-    await plainGit(['worktree', 'add', '--quiet', '--detach', tree, job.commit_sha], job);
+    await addWorkTree(tree, job.commit_sha, job);
     for (const name of job.policy.link ?? []) link(job.root, tree, name);
   } catch (error) {
     await remove();

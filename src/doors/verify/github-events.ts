@@ -1,3 +1,4 @@
+import type { Dispatched } from '../../domain/verification/execute.ts';
 import type { RunResult } from '../../domain/verification/run.ts';
 import { limits } from '../../kernel/limits.ts';
 import { nameProblem } from '../../kernel/names.ts';
@@ -23,6 +24,7 @@ export interface WorkflowOutcome {
   readonly head_sha: string;
   /** The run that it was started for, if it was. */
   readonly run_id: string | undefined;
+  readonly dispatched: Dispatched | undefined;
   readonly result: RunResult;
 }
 
@@ -83,7 +85,12 @@ export function readPush(payload: Fields): Push | Ignored {
     summary: words(fields(head_commit).message, 500).split('�')[0] ?? '',
     files: [...files].slice(0, limits.push_files_max),
     // A new branch of commits that are known already lists none: what differs can't be told from here.
-    truncated: files.size > limits.push_files_max || listed.length >= COMMITS_MAX || files.size === 0,
+    // And one that was forced lists the commits that came, not those that went.
+    truncated:
+      files.size > limits.push_files_max ||
+      listed.length >= COMMITS_MAX ||
+      files.size === 0 ||
+      payload.forced === true,
   };
 }
 
@@ -106,6 +113,12 @@ export function readWorkflowRun(payload: Fields): WorkflowOutcome | Ignored {
     workflow,
     head_sha,
     run_id: isStarted ? run_id : undefined,
+    dispatched: isStarted
+      ? {
+          branch: words(run.head_branch, 250),
+          default_branch: words(fields(payload.repository).default_branch, 250),
+        }
+      : undefined,
     result: resultOf(run.conclusion, run.html_url),
   };
 }

@@ -1,3 +1,4 @@
+import { branchNamed } from '../../domain/verification/execute.ts';
 import type { Executor, Job } from './executor.ts';
 import { resultOf } from './github-events.ts';
 import { repositoryOf } from './github-repository.ts';
@@ -15,6 +16,7 @@ interface WorkflowRun {
   readonly status?: string | undefined;
   readonly conclusion?: string | null | undefined;
   readonly display_title?: string | undefined;
+  readonly head_branch?: string | null | undefined;
   readonly html_url?: string | undefined;
 }
 
@@ -33,12 +35,12 @@ export const github: Executor = {
     if (workflow === undefined)
       return { status: 'error', error_message: `The policy ${job.policy.name} names no workflow.` };
     const call = caller(job, repository, workflow, signal);
+    const ref = job.policy.ref ?? (await defaultBranch(job, repository, signal));
     // A runner that died after it had started the workflow must not start it a second time.
-    const before = await startedBefore(call, job);
+    const before = await startedBefore(call, job, branchNamed(ref));
     if (before?.status === 'completed') return resultOf(before.conclusion, before.html_url);
     const external = { repository, workflow, url: before?.html_url };
     if (before !== undefined) return { status: 'dispatched', external };
-    const ref = job.policy.ref ?? (await defaultBranch(job, repository, signal));
     const inputs = { cox_run: job.run_id, commit: job.commit_sha };
     const answer = await call('dispatches', { method: 'POST', body: JSON.stringify({ ref, inputs }) });
     if (answer.ok) return { status: 'dispatched', external };
@@ -70,11 +72,16 @@ async function ask(job: Job, path: string, signal: AbortSignal, init: RequestIni
   });
 }
 
-async function startedBefore(call: Call, { run_id }: Job): Promise<WorkflowRun | undefined> {
-  const answer = await call(`runs?event=workflow_dispatch&per_page=${PAGE}`);
+/** Of that branch's version of the workflow: on another one anybody may have started anything under this title. */
+async function startedBefore(call: Call, { run_id }: Job, branch: string): Promise<WorkflowRun | undefined> {
+  const answer = await call(
+    `runs?event=workflow_dispatch&branch=${encodeURIComponent(branch)}&per_page=${PAGE}`,
+  );
   if (!answer.ok) return undefined;
   const { workflow_runs = [] } = (await answer.json()) as { workflow_runs?: WorkflowRun[] };
-  return workflow_runs.find(({ display_title }) => display_title === runTitle(run_id));
+  return workflow_runs.find(
+    ({ display_title, head_branch }) => display_title === runTitle(run_id) && head_branch === branch,
+  );
 }
 
 async function defaultBranch(job: Job, repository: string, signal: AbortSignal): Promise<string> {

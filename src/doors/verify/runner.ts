@@ -8,7 +8,7 @@ import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Decision } from '../../ledger/decision.ts';
-import { answerOf, type Operation } from '../../operation.ts';
+import { answerOf, type Operation, type StepRules } from '../../operation.ts';
 import { filesOfCommit } from './changed-files.ts';
 import { type Executor, failedToRun, type Job } from './executor.ts';
 
@@ -78,9 +78,8 @@ export class Runner {
       // Once is enough: a commit that is not here does not come by being looked for.
       if (seen === undefined) this.#unseen.add(changeset_id);
       else
-        await this.#commit(
-          'route_changeset',
-          routeChangeset({ changeset_id, commit_sha, seen, is_person: false }),
+        await this.#commit('route_changeset', ({ default_trust }) =>
+          routeChangeset({ changeset_id, commit_sha, seen, is_person: false, default_trust }),
         );
     }
   }
@@ -171,12 +170,15 @@ export class Runner {
   }
 
   /** Through the one loop, so that the log says which runner did what. */
-  async #commit(name: string, decision: Decision<JsonObject>): Promise<JsonObject> {
+  async #commit(name: string, decision: Decided): Promise<JsonObject> {
     return await this.#options.connection.performBuilt(step(name, decision), {});
   }
 }
 
-function step(name: string, decision: Decision<JsonObject>): Operation {
+/** What a runner decides, or how it follows from the rules it goes by. */
+type Decided = Decision<JsonObject> | ((rules: StepRules) => Decision<JsonObject>);
+
+function step(name: string, decision: Decided): Operation {
   return {
     name,
     group: 'verification',
@@ -187,6 +189,7 @@ function step(name: string, decision: Decision<JsonObject>): Operation {
     standard: false,
     examples: [],
     input: () => Promise.reject(new Error('nobody asks for it from outside')),
-    handle: async (_input, given) => answerOf(await given.run(decision)),
+    handle: async (_input, given) =>
+      answerOf(await given.run(typeof decision === 'function' ? decision(given.rules) : decision)),
   };
 }

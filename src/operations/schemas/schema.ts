@@ -124,7 +124,16 @@ function describeIssue(issue: z.core.$ZodIssue | undefined, accepted: readonly s
     const known = place.length === 0 ? `one of ${accepted.join(', ')}` : 'only the fields in the description';
     return invalid([...place, issue.keys[0] ?? ''].join('.'), known, 'unknown field; ');
   }
-  return invalid(place.join('.') || 'input', issue.message.replace(/^Invalid (input|option): expected /, ''));
+  return invalid(place.join('.') || 'input', wantedBy(issue.message));
+}
+
+/** Where a declaration has no words of its own, zod's say what is wrong with the value first; behind "expected" stands what would do. */
+function wantedBy(said: string): string {
+  if (said === 'Invalid ISO datetime') return 'an ISO time such as 2026-03-01T12:00:00Z';
+  return said
+    .replace(/^(?:Invalid (?:input|option)|Too (?:small|big)): expected /, '')
+    .replace(/^Invalid (string|number): must /, '$1 to ')
+    .replace(/^Invalid /, 'a valid ');
 }
 
 function invalid(field: string, expected: string, prefix = '') {

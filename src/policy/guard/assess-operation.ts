@@ -16,7 +16,7 @@ export interface OwnTree {
   /** Where in it; default: at its top. */
   readonly cwd?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  readonly branch?: (() => string | undefined) | undefined;
+  readonly branch?: ((folder: string) => string | undefined) | undefined;
 }
 
 const SOMEWHERE = { cwd: '/repository', root: '/repository' };

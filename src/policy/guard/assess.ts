@@ -4,6 +4,7 @@ import { globMatches } from '../../kernel/glob.ts';
 import type { SimpleCommand } from '../shell/command.ts';
 import { type Place, type Reading, readCommands, writesOf } from '../shell/index.ts';
 import { isKnown, within } from '../shell/word.ts';
+import { checkedOut } from './checked-out.ts';
 import { isControlFile } from './control-files.ts';
 import { isCredentialFile } from './credentials.ts';
 import { Findings, type Removals } from './findings.ts';
@@ -68,7 +69,7 @@ export function assessReading(reading: Reading, place: Place, project?: ProjectP
     },
     report: (findings) => found.report(findings),
   };
-  for (const command of reading.commands) {
+  for (const [index, command] of reading.commands.entries()) {
     const { args } = command;
     const run: Run = {
       command,
@@ -76,6 +77,7 @@ export function assessReading(reading: Reading, place: Place, project?: ProjectP
       name: command.name.toLowerCase(),
       args,
       texts: args.map(({ text }) => text),
+      branches: () => checkedOut(reading.commands, index, place),
       sql: told.sql,
       report: told.report,
     };
@@ -121,8 +123,7 @@ const HARMLESS_WRITERS = /^(?:mkdir|git|chmod|chown)$/;
 const LOGIN_FILE = /\/\.(?:npmrc|yarnrc(?:\.yml)?|pypirc)$|\/\.ssh(?:\/|$)|\/\.(?:aws|gnupg|kube|azure)\/?$/;
 
 function isLogin(path: string, place: Place): boolean {
-  const root = place.root ?? place.cwd;
-  return LOGIN_FILE.test(path) && !path.startsWith(`${root}/`);
+  return LOGIN_FILE.test(path) && !path.startsWith(`${place.root ?? place.cwd}/`);
 }
 
 /** Files that a command writes, moves or removes by its nature, not because of a pattern. */

@@ -1,6 +1,7 @@
 import type { Permission } from '../../domain/trust/permission.ts';
 import { filesWrittenIn, type Place, type Reading, readCommands, type Touched } from '../shell/index.ts';
 import { type Assessment, assessReading } from './assess.ts';
+import { checkedOut } from './checked-out.ts';
 import { permissionOfCommand } from './push-permission.ts';
 
 export { assessCommand } from './assess.ts';
@@ -24,13 +25,13 @@ export function lookAt(command: string | readonly string[], place: Place): Comma
   };
 }
 
-function permissionsIn({ commands }: Reading, { branch }: Place): Permission[] {
-  const pushes = commands.filter(
-    ({ name, args }) => name === 'git' && args.some(({ text }) => text === 'push'),
-  );
-  const found = pushes.map(({ args }) =>
-    permissionOfCommand(['git', ...args.map(({ text }) => text)], branch?.()),
-  );
+function permissionsIn({ commands }: Reading, place: Place): Permission[] {
+  const found = commands.flatMap(({ name, args }, index) => {
+    if (name !== 'git' || !args.some(({ text }) => text === 'push')) return [];
+    const words = ['git', ...args.map(({ text }) => text)];
+    const branches = checkedOut(commands, index, place) ?? [undefined];
+    return branches.map((branch) => permissionOfCommand(words, branch));
+  });
   // A forced one is a finding, and then the guardrails and a person decide.
   return [...new Set(found)].filter((permission) => /^git_push(?!_force)/.test(permission));
 }

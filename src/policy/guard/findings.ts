@@ -68,6 +68,7 @@ export class Findings {
       matched,
       reason,
       instead,
+      ...(detail.branch === undefined ? {} : { branch: detail.branch }),
     };
     const removals = command === undefined ? undefined : removalsOf(command, detail);
     const before = this.#findings.get(keyOf(finding));

@@ -27,6 +27,8 @@ export interface Detail {
   /** Instead of the pattern's own: the same pattern may be worse for some targets. */
   readonly operation?: string;
   readonly matched?: string;
+  /** What was looked up to tell what it is. */
+  readonly branch?: string | undefined;
   /** What would be lost. Where one of the places is unknown, none of it can be excused. */
   readonly removes?: readonly Word[];
   readonly how?: Removal['how'];
@@ -40,6 +42,8 @@ export interface Run {
   readonly args: readonly Word[];
   /** The text of each argument; empty where it is unknown. */
   readonly texts: readonly string[];
+  /** The branches that may be checked out when it runs; undefined: nobody can tell. */
+  branches(): readonly string[] | undefined;
   /** SQL that a client would send. */
   sql(text: string, dialect: Dialect): void;
   /** Findings of the judges of other languages. */

@@ -32,20 +32,57 @@ const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[]
   ['gitlab_token', 'gl(?:pat|oas|dt|rt|ptt|cbt|agent|soat|ffct|imt|ft)-', '[\\w.-]{20,}'],
   ['npm_token', 'npm_', '[A-Za-z0-9]{36}(?!\\w)'],
   ['pypi_token', 'pypi-', '[\\w-]{50,}'],
-  ['slack_token', '(?:xox[abeoprs]-|xapp-)', '[A-Za-z0-9-]{20,}'],
+  ['slack_token', '(?:xox[a-eoprs]-|xoxe\\.xox[bp]-|xapp-)', '[A-Za-z0-9%-]{20,}'],
   ['stripe_key', '(?:[sr]k_(?:live|test)_|whsec_)', '[A-Za-z0-9]{16,}'],
   ['anthropic_key', 'sk-ant-', '[\\w-]{30,}'],
   ['openai_key', 'sk-(?!ant-)(?:proj-|svcacct-|admin-)?', '[\\w-]{32,}'],
   ['huggingface_token', 'hf_', '[A-Za-z0-9]{34}(?!\\w)'],
   ['sendgrid_key', 'SG\\.', '[\\w-]{22}\\.[\\w-]{43}'],
   ['vault_token', 'hv[sbr]\\.', '[\\w-]{24,}'],
-  ['docker_token', 'dckr_pat_', '[\\w-]{20,}'],
+  ['docker_token', 'dckr_[po]at_', '[\\w-]{20,}'],
   ['digitalocean_token', 'do[opr]_v1_', '[a-f0-9]{64}'],
   ['shopify_token', 'shp(?:at|ca|pa|ss)_', '[a-fA-F0-9]{32}'],
   ['atlassian_token', 'ATATT3', '[\\w=-]{50,}'],
   ['rubygems_key', 'rubygems_', '[a-f0-9]{48}'],
   ['grafana_token', 'gl(?:c|sa)_', '[\\w+/=]{32,}'],
   ['databricks_token', 'dapi', '[a-f0-9]{32}(?![a-z0-9])'],
+  ['supabase_key', '(?:sbp_|sb_secret_)', '[\\w-]{24,}'],
+  ['e2b_key', 'e2b_', '[a-f0-9]{32,}'],
+  // Of models, and of what is around them.
+  ['model_key', '(?:gsk_|xai-|pplx-|r8_|tvly-|pcsk_|lsv2_[ps][kt]_)', '[A-Za-z0-9_-]{30,}'],
+  ['linear_key', 'lin_(?:api|oauth)_', '[A-Za-z0-9]{32,}'],
+  ['notion_token', 'ntn_', '[A-Za-z0-9]{40,}'],
+  ['figma_token', 'fig[dou]r?_', '[\\w-]{36,}'],
+  ['postman_key', 'PMAK-', '[a-f0-9]{24}-[a-f0-9]{34}'],
+  ['sentry_token', 'sntry[su]_', '[\\w+/=-]{40,}'],
+  ['newrelic_key', 'NRAK-', '[A-Z0-9]{27}'],
+  ['planetscale_token', 'pscale_(?:tkn|pw|oauth)_', '[\\w.=-]{32,}'],
+  ['neon_key', 'napi_', '[a-z0-9A-Z]{40,}'],
+  ['doppler_token', 'dp\\.(?:pt|st|ct|sa|scim|audit)\\.', '[\\w.-]{40,}'],
+  ['terraform_token', '[A-Za-z0-9]{14}\\.atlasv1\\.', '[\\w-]{60,}'],
+  ['pulumi_token', 'pul-', '[a-f0-9]{40}'],
+  ['tailscale_key', 'tskey-[a-z]{3,10}-', '[A-Za-z0-9-]{20,}'],
+  ['hubspot_token', 'pat-(?:na|eu|ap)\\d-', '[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}'],
+  ['bitbucket_token', '(?:ATBB|ATCTT3)', '[\\w=-]{28,}'],
+  ['circleci_token', 'CCIPAT_', '\\w{40,}'],
+  ['netlify_token', 'nfp_', '[A-Za-z0-9]{36}'],
+  ['vercel_token', 'vercel_blob_rw_', '\\w{24,}'],
+  ['fly_token', '(?:fm[12][ar]?_|fo1_)', '[\\w+/=-]{40,}'],
+  ['heroku_key', 'HRKU-', '[\\w-]{36,}'],
+  ['telegram_token', '\\d{8,10}:AA', '[\\w-]{32,34}(?![\\w-])'],
+  ['twilio_key', 'SK', '[a-f0-9]{32}(?!\\w)'],
+  ['mailgun_key', 'key-', '[a-f0-9]{32}(?!\\w)'],
+  ['resend_key', 're_', '[A-Za-z0-9]{8}_[A-Za-z0-9]{24}(?!\\w)'],
+  ['google_refresh_token', '1//0', '[\\w-]{40,}'],
+  ['alibaba_key', 'LTAI', '[A-Za-z0-9]{16,20}(?!\\w)'],
+  ['buildkite_token', 'bk[a-z]{2}_', '[a-f0-9]{40}'],
+  ['sonar_token', 'sq[pua]_', '[a-f0-9]{40}'],
+  ['brevo_key', 'xkeysib-', '[a-f0-9]{64}-\\w{16}'],
+  ['contentful_token', 'CFPAT-', '[\\w-]{40,}'],
+  ['airtable_token', 'pat[A-Za-z0-9]{14}\\.', '[a-f0-9]{64}'],
+  ['bedrock_key', 'ABSK', '[A-Za-z0-9+/=]{40,}'],
+  ['square_token', 'sq0[a-z]{3}-', '[\\w-]{22,}'],
+  ['onepassword_token', 'ops_eyJ', '[\\w=-]{80,}'],
   ['age_key', 'AGE-SECRET-KEY-1', '[0-9A-Z]{40,}'],
   ['coxswain_key', 'cox[ps]?_', '[\\w-]{10,}[.\\w-]{20,}'],
   ['jwt', '(?<!-)eyJ', '[\\w-]{10,}\\.eyJ[\\w-]{5,}\\.[\\w-]{10,}'],
@@ -114,10 +151,20 @@ function hasLongWord(text: string): boolean {
  * Where a mark is missing there is none of the secrets behind it. One quick look, then a second at what it found: parameters
  * of every call come this way.
  */
-const SUSPICIOUS =
-  /PRIVATE KEY|AKIA|ASIA|ABIA|ACCA|AIza|ATATT3|GOCSPX|ya29|gh[pousr]_|_pat_|gl[a-z]{1,5}[-_]|npm_|pypi-|xox|xapp-|k_(?:live|test)_|whsec_|sk-|hf_|SG\.|hv[sbr]\.|_v1_|shp[acps]|rubygems_|dapi|AGE-S|cox[ps]?_|eyJ|passw|passphrase|pwd|secret|token|key|credential|bearer|authorization|[_-]auth|:\/\/|-u|--(?:proxy-)?user|sig=|Q~/i;
-const TOKEN_MARK =
-  /AKIA|ASIA|ABIA|ACCA|AIza|ATATT3|GOCSPX|ya29|gh[pousr]_|_pat_|gl[a-z]{1,5}[-_]|npm_|pypi-|xox|xapp-|k_(?:live|test)_|whsec_|sk-|hf_|SG\.|hv[sbr]\.|_v1_|shp[acps]|rubygems_|dapi|AGE-S|cox[ps]?_|eyJ/;
+const MARKS = [
+  'AKIA|ASIA|ABIA|ACCA|AIza|ATATT3|GOCSPX|ya29|gh[pousr]_|_pat_|gl[a-z]{1,5}[-_]|npm_|pypi-|xox|xapp-|k_(?:live|test)_|whsec_',
+  'sk-|hf_|SG\\.|hv[sbr]\\.|_v1_|shp[acps]|rubygems_|dapi|AGE-S|cox[ps]?_|eyJ|dckr_|sbp_|sb_secret_|e2b_|gsk_|xai-|pplx-|r8_|tvly-',
+  'pcsk_|lsv2_|lin_|ntn_|fig[dou]|PMAK-|sntry|NRAK-|pscale_|napi_|dp\\.|atlasv1|pul-|tskey-|pat-|ATBB|ATCTT3|CCIPAT_|nfp_|vercel_',
+  'fm[12]|fo1_|HRKU-|:AA|SK[a-f0-9]{8}|key-|re_|1//0|LTAI|bk[a-z]{2}_|sq[pua]_|xkeysib-|CFPAT-|pat[A-Za-z0-9]{14}\\.|ABSK|sq0',
+].join('|');
+const SUSPICIOUS = lazily(
+  () =>
+    new RegExp(
+      `${MARKS}|PRIVATE KEY|passw|passphrase|pwd|secret|token|key|credential|bearer|authorization|[_-]auth|://|-u|--(?:proxy-)?user|sig=|Q~`,
+      'i',
+    ),
+);
+const TOKEN_MARK = lazily(() => new RegExp(MARKS));
 const ASSIGNED_MARK = /[=:]|(?<!\w)-/;
 
 /** What stands where a secret would: `xxxx`, `changeme`, `${VAR}`, `<token>`, `{{ token }}`, `***`. */
@@ -158,9 +205,9 @@ export function maskSecrets(text: string): string {
 
 /** In order, and none within another. */
 function spansIn(text: string): Span[] {
-  if (!isWorthALook(text) || !SUSPICIOUS.test(text)) return [];
+  if (!isWorthALook(text) || !SUSPICIOUS().test(text)) return [];
   const spans = [...keyBlocks(text), ...plain(text), ...addresses(text)];
-  if (TOKEN_MARK.test(text)) spans.push(...tokens(text));
+  if (TOKEN_MARK().test(text)) spans.push(...tokens(text));
   if (ASSIGNED_MARK.test(text)) spans.push(...assigned(text));
   // Of two that overlap, what is sure goes before what is likely: it would be lost with the other.
   spans.sort((a, b) => a.from - b.from || Number(b.sure) - Number(a.sure));

@@ -162,6 +162,17 @@ const gsutil: Check<Id> = (run, hit) => {
     hit('cloud-delete');
 };
 
+/** GraphQL's way to delete: `mutation { deleteRef(input: …) }`. */
+const DELETES_BY_QUERY = /\bmutation\b.*\bdelete[A-Z]\w*\s*\(/s;
+
+/** `gh api repos/o/r/git/refs/heads/main -X PATCH -F force=true` */
+function movesRef(texts: readonly string[]): boolean {
+  return texts.some((text) => /\/git\/refs\//.test(text)) && texts.some((text) => /^force=true$/.test(text));
+}
+
+/** A request to delete something, in the words of curl, wget and httpie. */
+const DELETES = /(?:-X\s*|--request[ =]|--method[ =])DELETE\b|^(?:-\S+ )*DELETE /i;
+
 export const cloudTools = theme(PATTERNS, {
   'terraform tofu terragrunt': terraform,
   pulumi: (run, hit) => {
@@ -235,7 +246,12 @@ export const cloudTools = theme(PATTERNS, {
       run.texts.some((text) => /visibility|enable-|delete-branch|default-branch/.test(text))
     )
       hit('cloud-change');
-    else if (/^api/.test(said) && deletes) hit('cloud-delete');
+    else if (/^api/.test(said) && (deletes || DELETES_BY_QUERY.test(run.texts.join(' '))))
+      hit('cloud-delete');
+    // A forced push by another way, and one past the rules of the branch.
+    else if (/^api/.test(said) && movesRef(run.texts)) hit('cloud-change');
+    else if (said === 'repo sync' && run.texts.includes('--force')) hit('cloud-change');
+    else if (said === 'pr merge' && run.texts.includes('--admin')) hit('cloud-change');
   },
   glab: (run, hit) => {
     if (
@@ -261,10 +277,10 @@ export const cloudTools = theme(PATTERNS, {
     if (/^(?:delete|purge|reset|force_reset|stop|stop_app|forget)/.test(operands(run)[0] ?? ''))
       hit('cloud-delete');
   },
-  curl: (run, hit) => {
+  'curl wget http https xh': (run, hit) => {
     const text = run.texts.join(' ');
     if (
-      /(?:-X\s*|--request[ =])DELETE\b/i.test(text) &&
+      DELETES.test(text) &&
       /https?:\/\/(?:api\.|gitlab\.|[\w.-]+\.(?:amazonaws|googleapis|azure|digitalocean|cloudflare|heroku|vercel|netlify)\.)/.test(
         text,
       )

@@ -43,6 +43,9 @@ function client(dialect: Dialect, takes: string, given: string, last = false): C
       // ClickHouse deletes rows by changing the table.
       if (/\bALTER\s+TABLE\s+\S+\s+DELETE\b/i.test(word.text)) hit('database-drop');
     }
+    // A file that the same command line has written.
+    for (const { stream } of options.values('-f', '--file', '-i', '-init'))
+      run.sql(textOf(stream?.lines) ?? '', dialect);
     // `sqlite3 file "SQL"`
     if (last) for (const word of options.operands.slice(1)) run.sql(written(word), dialect);
     const text = textOf(run.command.input);
@@ -84,6 +87,7 @@ function mongo(run: Run): void {
     takes: '--eval --host --port -u -p --username --password --authenticationDatabase -f --file',
   });
   for (const word of values('--eval')) run.report(assessMongo(written(word)));
+  for (const { stream } of run.args) run.report(assessMongo(textOf(stream?.lines) ?? ''));
   const text = textOf(run.command.input);
   if (text !== undefined) run.report(assessMongo(text));
 }
@@ -97,7 +101,7 @@ function restores(option: RegExp) {
 
 export const database = theme(PATTERNS, {
   'psql pgcli cockroach usql': client('postgres', PSQL_TAKES, '-c --command -e --execute'),
-  'mysql mariadb mycli': client('mysql', MYSQL_TAKES, '-e --execute'),
+  'mysql mariadb mycli mysqlsh': client('mysql', MYSQL_TAKES, '-e --execute'),
   'sqlite3 sqlite litecli': client('sqlite', '-separator -cmd -init', '-cmd', true),
   'sqlcmd mssql-cli': client('mssql', '-S -U -P -d -i -o', '-Q -q'),
   duckdb: client('unknown', '', '-c -s', true),

@@ -11,7 +11,7 @@ export interface GitCommand {
   readonly settings: readonly (readonly [string, string])[];
 }
 
-export function gitOf({ args }: Run): GitCommand | undefined {
+export function gitOf({ args }: Pick<Run, 'args'>): GitCommand | undefined {
   const start = afterOptions(args, 0, GIT_GLOBAL);
   const verb = args[start];
   if (!isKnown(verb)) return undefined;
@@ -26,7 +26,7 @@ export function gitOf({ args }: Run): GitCommand | undefined {
 }
 
 /** The folder that `-C` changes to, before a path. */
-export function inGitFolder({ args }: Run, path: Word): Word {
+export function inGitFolder({ args }: Pick<Run, 'args'>, path: Word): Word {
   const start = afterOptions(args, 0, GIT_GLOBAL);
   return args.slice(0, start).reduceRight((inner, word, index) => {
     const folder = word.text === '-C' ? args[index + 1] : undefined;

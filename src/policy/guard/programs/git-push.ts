@@ -69,15 +69,19 @@ interface Refspec {
   readonly plus: boolean;
   readonly source: string;
   readonly target: string;
+  /** Only the running shell knows which. */
+  readonly isUnknown: boolean;
 }
 
-function refspecOf(text: string): Refspec {
+function refspecOf(word: Word): Refspec {
+  const { text } = word;
+  const isUnknown = !isKnown(word) && !isCurrent(word);
   const plus = text.startsWith('+');
   const bare = plus ? text.slice(1) : text;
   const colon = bare.indexOf(':');
   return colon === -1
-    ? { plus, source: bare, target: bare }
-    : { plus, source: bare.slice(0, colon), target: bare.slice(colon + 1) };
+    ? { plus, source: bare, target: bare, isUnknown }
+    : { plus, source: bare.slice(0, colon), target: bare.slice(colon + 1), isUnknown };
 }
 
 const ofMain = (refs: readonly Refspec[], operation: string): Detail =>
@@ -85,18 +89,37 @@ const ofMain = (refs: readonly Refspec[], operation: string): Detail =>
 
 /** The branch that is checked out, however it is called. */
 const CURRENT = /^(?:HEAD|@)?$/;
+const SAYS_CURRENT =
+  /^\$\(git (?:branch --show-current|rev-parse --abbrev-ref (?:HEAD|@)|symbolic-ref (?:-q )?--short (?:-q )?HEAD)\)$/;
 
-/** Is it main that would be replaced? A push that does not say where to goes where the checked-out branch goes, if that is known. */
-function isToMain(refs: readonly Refspec[], isEvery: boolean, { place }: Run): boolean | undefined {
-  if (isEvery || refs.some(({ target }) => MAIN.test(target))) return true;
-  if (refs.length > 0 && !refs.some(({ target }) => CURRENT.test(target))) return false;
-  const branch = place.branch?.();
-  return branch === undefined ? undefined : MAIN.test(branch);
+/** `"$(git branch --show-current)"` and nothing around it. */
+function isCurrent({ unknown = '', source }: Word): boolean {
+  return source === unknown && SAYS_CURRENT.test(unknown);
 }
 
-function forcedOver(isMain: boolean | undefined, hit: Hit<Id>): void {
+interface Aim {
+  /** Is it main that would be replaced? Undefined: nobody can tell. */
+  readonly isMain: boolean | undefined;
+  /** What is checked out, where that was asked. */
+  readonly branch?: string | undefined;
+}
+
+/** A push that does not say where to goes where the checked-out branch goes, if that is known. */
+function aimOf(refs: readonly Refspec[], isEvery: boolean, run: Run): Aim {
+  if (isEvery || refs.some(({ target }) => MAIN.test(target))) return { isMain: true };
+  if (refs.some(({ isUnknown }) => isUnknown)) return { isMain: undefined };
+  if (refs.length > 0 && !refs.some(({ target }) => CURRENT.test(target))) return { isMain: false };
+  const branches = run.branches();
+  return { isMain: branches?.some((branch) => MAIN.test(branch)), branch: branches?.join(', ') };
+}
+
+function forcedOver({ isMain, branch }: Aim, hit: Hit<Id>): void {
   if (isMain === undefined) hit(UNNAMED_PUSH);
-  else hit('git-push-force', isMain ? { operation: 'force_push_main' } : {});
+  else hit('git-push-force', isMain ? { operation: 'force_push_main', branch } : { branch });
+}
+
+function leasedOver({ isMain, branch }: Aim, hit: Hit<Id>): void {
+  hit('git-push-lease', isMain === false ? { branch } : { operation: 'force_push_main', branch });
 }
 
 /** What every later push will do. */
@@ -117,13 +140,12 @@ function push(run: Run, hit: Hit<Id>): void {
   });
   if (options.has('--dry-run', '-n')) return;
   const remote = options.has('--repo') ? 0 : 1;
-  const refs = options.operands.slice(remote).map(({ text }) => refspecOf(text));
+  const refs = options.operands.slice(remote).map(refspecOf);
   const set = git.settings.some(([key, value]) => /^remote\..*\.push$/.test(key) && value.startsWith('+'));
   const forced = options.has('-f', '--force') || set || refs.some(({ plus }) => plus);
   const isEvery = options.has('--all', '--branches');
-  if (forced) forcedOver(isToMain(refs, isEvery, run), hit);
-  else if (options.has('--force-with-lease'))
-    hit('git-push-lease', isToMain(refs, isEvery, run) === false ? {} : { operation: 'force_push_main' });
+  if (forced) forcedOver(aimOf(refs, isEvery, run), hit);
+  else if (options.has('--force-with-lease')) leasedOver(aimOf(refs, isEvery, run), hit);
   if (
     options.has('--mirror') ||
     git.settings.some(([key, value]) => /^remote\..*\.mirror$/.test(key) && value !== 'false')
