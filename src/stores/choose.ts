@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { StoreFailure } from '../kernel/refusal.ts';
 
 export interface ChosenStore {
@@ -41,6 +42,14 @@ export function chooseStore(named: string | undefined, env: NodeJS.ProcessEnv): 
         `DB_BACKEND=${JSON.stringify(backend.slice(0, 40))}: expected postgres, supabase, dynamodb or sqlite.`,
       );
   }
+}
+
+/**
+ * A path in a store's name begins where it was typed. Whoever is handed it stands somewhere else: a git hook at the top of its work
+ * tree, an agent's hook wherever the agent has gone, a scheduler at home.
+ */
+export function anchored(url: string, folder: string): string {
+  return url.replace(/^(sqlite|files):(.+)$/s, (_, kind, path) => `${kind}:${resolve(folder, path)}`);
 }
 
 /** Supabase is reached by its PostgreSQL connection; the address of its REST API is none. */

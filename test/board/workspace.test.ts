@@ -29,3 +29,11 @@ test('[PHASE-7] a work tree that is removed takes nothing of the one that has it
   assert.ok(!existsSync(second.workspace.git_dir));
   assert.equal(place.git('worktree', 'list').split('\n').length, 1);
 });
+
+test('[PHASE-4] runs that begin at once have a tree each, though git is noting those of the others', async () => {
+  using place = stage();
+  const runs = await Promise.all(Array.from({ length: 16 }, () => opened(place.places)));
+  for (const { workspace } of runs)
+    assert.equal(place.git('-C', workspace.tree, 'status', '--porcelain'), '');
+  assert.equal(new Set(runs.map(({ workspace }) => workspace.git_dir)).size, runs.length);
+});

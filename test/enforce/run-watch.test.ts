@@ -81,3 +81,27 @@ test('[HOOK-4] where the system gives no watches git is asked from time to time;
   assert.deepEqual(noticed, ['a.ts', 'before.ts'], 'the last change too, and never the store itself');
   await coxswain.close();
 });
+
+for (const [kind, named] of [
+  ['sqlite', 'data'],
+  ['files', '.ai-workspace'],
+] as const)
+  test(`[HOOK-4] a ${kind} store in the work tree: what is written to it is nobody’s change, what only begins with its name is`, async () => {
+    using place = new Place();
+    const repository = place.repository();
+    // By a link: the work tree's own paths come without.
+    symlinkSync(repository.root, join(place.folder, 'link'));
+    const store = `${kind}:${join(place.folder, 'link', named)}`;
+    const coxswain = await open({ cwd: repository.root, env: {}, store });
+    const noticed = new Set<string>();
+    const watching = await Watching.start(coxswain, place.env, async (paths) => {
+      for (const path of paths) noticed.add(path.slice(repository.root.length + 1));
+    });
+    const answer = await coxswain.connect({ agent_id: 'bob' }).perform(acquireLock, { file_path: 'a.ts' });
+    assert.equal(answer.success, true);
+    repository.write('database.ts', '1\n');
+    repository.write('.ai-workspace/features/f.yml', 'feature: F\n');
+    await watching.stop();
+    assert.deepEqual([...noticed].sort(), ['.ai-workspace/features/f.yml', 'database.ts']);
+    await coxswain.close();
+  });

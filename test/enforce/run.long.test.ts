@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -332,6 +332,68 @@ test('[HOOK-4] a command that is not there, flags that are its own, and no store
   const required = repository.cox(['run', ...away, '--locks', 'require', '--', 'sh', '-c', 'echo ran']);
   assert.deepEqual([required.code, required.out], [4, '']);
   assert.doesNotMatch(alone.err + required.err, /secret/);
+});
+
+test('[HOOK-4] [LOCK-12] a git that will not answer leaves nobody unguarded, and is told of', async () => {
+  using place = new Place();
+  const repository = place.repository();
+  await repository.lock('bob', 'a.ts');
+  // As with a folder of another user, or in a container without git.
+  const broken = join(place.folder, 'git');
+  writeFileSync(
+    broken,
+    '#!/bin/sh\necho "fatal: detected dubious ownership" >&2\necho "advice" >&2\nexit 128\n',
+    {
+      mode: 0o755,
+    },
+  );
+  place.env.PATH = `${place.folder}:${place.env.PATH}`;
+  const running = start(repository, ['--agent', 'alice'], `echo mine > b.ts; ${PAUSE}; rm -f b.ts`);
+  await lockedBy(repository, 'alice', 'b.ts');
+  assert.match(
+    running.said.err,
+    /git does not say which files it ignores \(git status: fatal: detected dubious/,
+  );
+  go(repository);
+  assert.deepEqual(await running.ended(), [0, null]);
+  const script = `trap 'exit 0' INT; echo mine > a.ts; while :; do sleep 0.05; done`;
+  const stopped = start(repository, ['--agent', 'alice', '--locks', 'require'], script);
+  assert.deepEqual(await stopped.ended(), [1, null]);
+  assert.match(stopped.said.err, /a\.ts is locked by bob/);
+});
+
+test('[HOOK-4] [LOCK-12] a store that is named from where one stands is the same one to the git hooks', async () => {
+  using place = new Place();
+  const repository = place.repository();
+  repository.write('src/c.ts', 'c\n');
+  assert.equal(repository.commit().code, 0);
+  const outside = ['--store', 'sqlite:../cox.db'];
+  const held = repository.cox(['lock', 'acquire', 'a.ts', '--agent', 'bob', ...outside]);
+  assert.equal(held.code, 0, held.err);
+  // The hook of a commit starts at the top of the work tree, wherever the command is.
+  const run = (env: Record<string, string>, ...flags: string[]) =>
+    repository.run('sh', ['-c', 'cd src && exec "$@"', 'sh', process.execPath, COX, 'run', ...flags], env);
+  const change = ['--', 'sh', '-c', 'echo mine > ../a.ts; git commit -qam mine'];
+  const inside = 'sqlite:../../cox.db';
+  for (const { code, err } of [
+    run({}, '--agent', 'alice', '--store', inside, ...change),
+    run({ COX_STORE: inside }, '--agent', 'alice', ...change),
+  ]) {
+    assert.equal(code, 1);
+    assert.match(err, /this commit changes what others hold:\n {2}a\.ts is locked by bob/);
+  }
+  const installed = repository.run('sh', [
+    ...['-c', 'cd src && exec "$@"', 'sh', process.execPath, COX],
+    ...['git', 'install', '--store', inside],
+  ]);
+  assert.equal(installed.code, 0, installed.err);
+  const { code, err } = repository.commit({ AGENT_ID: 'alice' });
+  assert.equal(code, 1);
+  assert.match(err, /a\.ts is locked by bob/);
+  assert.deepEqual(
+    readdirSync(place.folder).filter((name) => name.endsWith('.db')),
+    ['cox.db'],
+  );
 });
 
 test('[HOOK-4] without git, files are watched all the same', async () => {

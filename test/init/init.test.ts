@@ -130,6 +130,8 @@ test('[HOOK-3] changed flags are written, and one undo takes all of it away', as
     /gemini-cli before-tool --locks require --store \\"sqlite:\/.*\/repo\/s\.db\\"/,
   );
   assert.match(place.read('.codex/config.toml'), /"--store", "sqlite:\/.*\/repo\/s\.db"/);
+  assert.equal((await place.cox(['init', '--yes', '--store', 'files:.ai-workspace'])).code, 0);
+  assert.match(place.read('.codex/config.toml'), /"--store", "files:\/.*\/repo\/\.ai-workspace"/);
   await place.cox(['init', '--undo']);
   assert.deepEqual(place.picture(), before);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { chooseStore } from '../../src/stores/choose.ts';
+import { anchored, chooseStore } from '../../src/stores/choose.ts';
 import { cox, scratch } from '../doors/support.ts';
 import { testDatabase } from '../support/postgres.ts';
 
@@ -24,6 +24,16 @@ for (const [title, named, env, url] of choices)
   test(`[STORE-4] which store: ${title}`, () => {
     assert.equal(chooseStore(named, env).url, url);
   });
+
+test('[STORE-4] a path in a store’s name begins where it was named', () => {
+  for (const [named, meant] of [
+    ['sqlite:x/cox.db', 'sqlite:/here/x/cox.db'],
+    ['files:../.ai-workspace', 'files:/.ai-workspace'],
+    ['sqlite:/abs/cox.db', 'sqlite:/abs/cox.db'],
+    ...['sqlite:', 'memory:', 'dynamodb://sqlite:x', DSN].map((same) => [same, same] as const),
+  ] as const)
+    assert.equal(anchored(named, '/here'), meant);
+});
 
 for (const [title, env, said] of [
   ['a backend without an address', { DB_BACKEND: 'postgres', ...SUPABASE }, /POSTGRES_DSN/],

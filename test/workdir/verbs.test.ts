@@ -188,6 +188,18 @@ test('a turn that its owner was killed in is over after a while, a fresh one is 
   assert.equal((await coder.call('start_task_file', { task_id: ID })).status, 'in_progress');
 });
 
+test('[DIR-7] what a person takes out of done/ and is done again was completed then, not the first time', async () => {
+  await using stage = await verbStage();
+  const before = { completed_at: '2026-01-01T08:00:00Z' };
+  stage.put(`assigned/coder/${ID}.yaml`, taskText(ID, before));
+  const coder = stage.as('coder');
+  await coder.call('start_task_file', { task_id: ID });
+  stage.later(1);
+  await coder.call('finish_task_file', { task_id: ID, summary: 'again' });
+  const text = stage.read(`done/coder/${ID}.yaml`) ?? '';
+  assert.match(text, /^completed_at: 2026-03-01T09:31:00Z$/m);
+});
+
 test('of two names that a cut move has left, the older one goes before the other is changed', async () => {
   await using stage = await verbStage();
   stage.put(`inbox/${ID}.yaml`, taskText(ID, { status: 'new' }));

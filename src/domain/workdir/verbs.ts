@@ -87,10 +87,9 @@ export function finishTask(
 ): VerbPlan {
   const { task, shelf, path } = file;
   const result = { ...given, completed_at_ms: now_ms };
-  const done: VerbStep = {
-    kind: 'update',
-    changes: { status: 'done', completed_at_ms: task.completed_at_ms ?? now_ms },
-  };
+  // Of one that a person took out of `done/` to be done again, the time that stands in it is of the round before.
+  const completed_at_ms = (shelf === 'done' ? task.completed_at_ms : undefined) ?? now_ms;
+  const done: VerbStep = { kind: 'update', changes: { status: 'done', completed_at_ms } };
   if (shelf === 'done') {
     if (task.result === undefined) return { steps: [{ kind: 'update', changes: { result } }, done] };
     if (!isSame(task.result, given)) return { wrong: 'It is done already, with another result.' };

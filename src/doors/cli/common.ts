@@ -7,7 +7,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Showing } from '../../presence.ts';
-import { chooseStore } from '../../stores/choose.ts';
+import { anchored, chooseStore } from '../../stores/choose.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import type { Field } from '../fields.ts';
 import {
@@ -121,8 +121,10 @@ export function placeOf(
   const project = checkName('project', options.project ?? (terminal.env.COX_PROJECT || 'default'));
   if (typeof project !== 'string') return { ok: false, refusal: project };
   try {
-    const { url: store, notice } = chooseStore(options.store, terminal.env);
-    return { ok: true, place: { store, project, cwd: terminal.cwd, env: terminal.env, notice } };
+    const { cwd, env } = terminal;
+    const { url, notice } = chooseStore(options.store, env);
+    const store = url === undefined ? undefined : anchored(url, cwd);
+    return { ok: true, place: { store, project, cwd, env, notice } };
   } catch (error) {
     return { ok: false, refusal: refusalOf(error) };
   }

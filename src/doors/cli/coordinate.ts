@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Occurrence } from '../../domain/workdir/occurrences.ts';
 import type { WorkdirSettings } from '../../domain/workdir/settings.ts';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
@@ -120,7 +120,7 @@ async function install(
   if (!chosen.ok) return await conclude(terminal, chosen.refusal, options, result);
   const { installSchedules } = await import('../coordinate/install.ts');
   const answer = installSchedules({
-    store: fromAnywhere(chosen.place.store, terminal.cwd),
+    store: chosen.place.store,
     project: chosen.place.project,
     kinds: options.install ?? [],
     root,
@@ -134,11 +134,6 @@ async function install(
   if (answer.success !== true || options.json === true)
     return await conclude(terminal, answer, options, result);
   await terminal.out(`${installedLines(answer).join('\n')}\n`);
-}
-
-/** A scheduler stands somewhere else. */
-function fromAnywhere(store: string | undefined, cwd: string): string | undefined {
-  return store?.replace(/^(sqlite|files):(?!\/\/)(.+)$/, (_, kind, path) => `${kind}:${resolve(cwd, path)}`);
 }
 
 async function publish(

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
+import { anchored } from '../../stores/choose.ts';
 import { invalid } from '../answer.ts';
 import { GitFailure } from '../enforce/git.ts';
 import type { Program } from '../enforce/git-hook-script.ts';
@@ -20,7 +21,8 @@ export const COX = fileURLToPath(new URL('../../../bin/cox', import.meta.url));
 const CREDENTIALS = /^[a-z]+:\/\/[^/@]*:[^/@]*@|[?&]password=/i;
 
 export async function installGitHooks(options: GitOptions, terminal: Terminal): Promise<JsonObject> {
-  const { store, project, locks = 'auto' } = options;
+  const { project, locks = 'auto' } = options;
+  const store = options.store === undefined ? undefined : anchored(options.store, terminal.cwd);
   if (store !== undefined && CREDENTIALS.test(store))
     return invalid('store', 'an address without a password, for hooks can be read by others; set COX_STORE');
   const program: Program = { node: process.execPath, cox: COX, locks, store, project };

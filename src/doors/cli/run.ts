@@ -30,7 +30,7 @@ export async function runCommand(
   if (!chosen.ok) return chosen.refusal;
   const { place } = chosen;
   const { locks: policy = 'auto' } = options;
-  const { store, project } = options;
+  const { project } = options;
   // The command finds the store by its environment, where no list of processes shows it.
   const program = { node: process.execPath, cox: COX, locks: policy };
   const hooks = await hooksForOne(terminal.env, program);
@@ -39,7 +39,7 @@ export async function runCommand(
     AGENT_ID: actor.agent_id,
     AGENT_TYPE: actor.agent_type,
     SESSION_ID: actor.session_id,
-    ...(store === undefined ? {} : { COX_STORE: store }),
+    ...(place.store === undefined ? {} : { COX_STORE: place.store }),
     ...(project === undefined ? {} : { COX_PROJECT: project }),
   };
   const say = (text: string) => {

@@ -10,7 +10,7 @@ const STATUS = ['status', '--porcelain', '-z', '--no-renames', '--untracked-file
 /** Which files of a work tree differ from what is committed, and since when: what git ignores is nobody's change. */
 export class ChangedFiles {
   readonly #root: string;
-  readonly #call: GitCall | undefined;
+  #call: GitCall | undefined;
   readonly #seen = new Map<string, string>();
 
   constructor({ root, gitCommonDir }: Workspace, env: NodeJS.ProcessEnv) {
@@ -18,6 +18,20 @@ export class ChangedFiles {
     // Not to be in the way of a git that the command itself runs.
     const call = { cwd: root, env: { ...env, GIT_OPTIONAL_LOCKS: '0' } };
     this.#call = gitCommonDir === undefined ? undefined : call;
+  }
+
+  /**
+   * What differs already is nobody's change. A git that will not answer here, as it is not installed or takes the folder for somebody
+   * else's, leaves nobody unguarded: from then on every file counts, as without git. Answers why.
+   */
+  async begin(): Promise<string | undefined> {
+    try {
+      await this.look();
+      return undefined;
+    } catch (error) {
+      this.#call = undefined;
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 
   /** Without git there is nothing to compare the whole tree with. */

@@ -101,6 +101,10 @@ class Agent {
     const started_ms = clock.elapsed_ms();
     const moves = await countMoves(call);
     const watching = await Watching.start(this.#coxswain, this.#run.env, (paths) => this.#noticed(paths));
+    if (watching.unanswered !== undefined)
+      this.#run.say(
+        `git does not say which files it ignores (${watching.unanswered}): every file that changes is locked.`,
+      );
     const tending = tend(this.#coxswain, () => [this.#connection]);
     this.#renew().catch(() => {});
     const child = start(this.#run);

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import type { Coxswain } from '../../index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ChangedFiles } from './changed-files.ts';
+import { storeFilesOf } from './store-files.ts';
 import { type TreeWatch, watchTree } from './watch-tree.ts';
 
 /** A file that is written in pieces, or aside and renamed, is looked at once. */
@@ -16,12 +16,13 @@ export class Watching {
   readonly #noticed: (paths: readonly string[]) => Promise<void>;
   readonly #stopping = new AbortController();
   /** Its own changes would be followed by a change of the store. */
-  readonly #store: string;
+  readonly #isStore: (path: string) => boolean;
   #pending = new Set<string>();
   #everything = false;
   #tree: TreeWatch | undefined;
   #turn: Promise<void> = Promise.resolve();
   #due = false;
+  #unanswered: string | undefined;
 
   private constructor(
     files: ChangedFiles,
@@ -31,7 +32,7 @@ export class Watching {
     this.#files = files;
     this.#clock = clock;
     this.#noticed = noticed;
-    this.#store = resolve(store_url.replace(/^sqlite:/, ''));
+    this.#isStore = storeFilesOf(store_url);
   }
 
   /** Resolves when nothing that changes from then on is missed. */
@@ -44,14 +45,18 @@ export class Watching {
     const { workspace } = coxswain;
     const files = new ChangedFiles(workspace, env);
     const watching = new Watching(files, coxswain, noticed);
-    // What differs already is not the command's.
-    await files.look().catch(() => []);
+    watching.#unanswered = await files.begin();
     watching.#tree = await watch(workspace.root, {
       leaveOut: (folders) => files.leaveOut(folders),
       changed: (path) => watching.#heard(path),
       failed: () => watching.#poll(),
     });
     return watching;
+  }
+
+  /** Why git can't say what it ignores, and what had changed before. */
+  get unanswered(): string | undefined {
+    return this.#unanswered;
   }
 
   /** With what changed last. */
@@ -64,7 +69,7 @@ export class Watching {
   }
 
   #heard(path: string): void {
-    if (path.startsWith(this.#store)) return;
+    if (this.#isStore(path)) return;
     this.#pending.add(path);
     if (this.#due || this.#stopping.signal.aborted) return;
     this.#due = true;
@@ -78,9 +83,12 @@ export class Watching {
   async #flush(): Promise<void> {
     const paths = this.#everything && this.#files.knowsAll ? undefined : this.#pending;
     this.#pending = new Set();
-    // A git that is busy or gone is asked again with the next change.
-    const looked = await this.#files.look(paths).catch(() => []);
-    const changed = looked.filter((path) => !path.startsWith(this.#store));
+    const looked = await this.#files.look(paths).catch(() => {
+      // A git that is busy or gone is asked again with the next change.
+      for (const path of paths ?? []) this.#pending.add(path);
+      return [];
+    });
+    const changed = looked.filter((path) => !this.#isStore(path));
     if (changed.length > 0) await this.#noticed(changed).catch(() => {});
   }
 

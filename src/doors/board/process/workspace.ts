@@ -5,6 +5,7 @@ import { isObject } from '../../../kernel/json.ts';
 import type { GitCall } from '../../enforce/git.ts';
 import { namesIn } from '../../enforce/git.ts';
 import { plainGit, resolveCommit } from '../../process/plain-git.ts';
+import { addWorkTree } from '../../process/work-tree.ts';
 import type { Assignment } from '../execution.ts';
 import { type Places, RunFiles } from './run-files.ts';
 
@@ -55,7 +56,7 @@ export async function openWorkspace(
     throw new Error(`a workspace (${mode}) is a git work tree, and here is no repository`);
   const base = await baseOf(assignment, root, places);
   const tree = join(realpathSync(run.folder), TREE);
-  await plainGit(['worktree', 'add', '--quiet', '--detach', tree, base], { root, env });
+  await addWorkTree(tree, base, { root, env });
   const git_dir = (await plainGit(['rev-parse', '--absolute-git-dir'], { root: tree, env })).trimEnd();
   const workspace: RunWorkspace = { mode, base, tree, git_dir };
   run.write(WORKSPACE, JSON.stringify(workspace));

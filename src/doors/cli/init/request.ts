@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../../kernel/workspace.ts';
 import { stateFolder } from '../../../ports/config.ts';
+import { anchored } from '../../../stores/choose.ts';
 import { invalid } from '../../answer.ts';
 import { CLIENTS } from '../../enforce/clients.ts';
 import { LOCK_POLICIES, type LockPolicy } from '../../enforce/policy.ts';
@@ -104,7 +104,6 @@ function namedClients(given: string | undefined): string[] | Refusal {
 /** A relative file would be another one in every folder, and a password does not belong into configuration files. */
 function storeToWrite(given: string | undefined, cwd: string): string | undefined | Refusal {
   if (given === undefined) return undefined;
-  if (given.startsWith('sqlite:')) return `sqlite:${resolve(cwd, given.slice('sqlite:'.length))}`;
   if (/^postgres(ql)?:\/\/[^/@]*:[^/@]*@/.test(given))
     return refuse(
       'invalid_input',
@@ -114,5 +113,5 @@ function storeToWrite(given: string | undefined, cwd: string): string | undefine
         expected: 'COX_STORE in the environment of your agents instead',
       },
     );
-  return given;
+  return anchored(given, cwd);
 }
