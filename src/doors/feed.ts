@@ -34,7 +34,7 @@ export class LogFeed {
   /**
    * Hands every row after a position to `hear`, in order, none twice and none left out. What lies behind comes first,
    * through `catchUp`, page by page; answering false there ends it. Without a position: from now on.
-   * Answers how to leave; undefined when it was left during the catching up, and when the position lies ahead.
+   * Answers how to leave; undefined when it was left during the catching up, `ahead` when the log has not come that far.
    */
   async listen(
     after: number | undefined,
@@ -44,8 +44,9 @@ export class LogFeed {
     this.#users += 1;
     try {
       await this.#start();
-      if ((after ?? 0) > this.#position) return this.#leave('ahead');
-      for (let position = after ?? this.#position; position < this.#position; ) {
+      const from = after ?? this.#position;
+      if (from > this.#position && from > (await this.#end())) return this.#leave('ahead');
+      for (let position = from; position < this.#position; ) {
         // Rows beyond it come by the feed itself.
         const goal = this.#position;
         const { entries } = await this.#store.read(this.#project, position, PAGE_ROWS);
@@ -53,9 +54,10 @@ export class LogFeed {
         if (rows.length > 0 && !(await catchUp(rows))) return this.#leave(undefined);
         position = rows.length < PAGE_ROWS ? goal : (rows.at(-1)?.position ?? goal);
       }
-      this.#listeners.add(hear);
+      const listener = (rows: Rows) => hearAfter(from, rows, hear);
+      this.#listeners.add(listener);
       return () => {
-        if (this.#listeners.delete(hear)) this.#leave(undefined);
+        if (this.#listeners.delete(listener)) this.#leave(undefined);
       };
     } catch (error) {
       this.#leave(undefined);
@@ -82,9 +84,13 @@ export class LogFeed {
   async #begin(): Promise<void> {
     const over = new AbortController();
     this.#over = over;
-    const { safe } = await this.#store.read(this.#project, Number.MAX_SAFE_INTEGER, 1);
-    this.#position = safe;
+    this.#position = await this.#end();
     void this.#follow(over.signal);
+  }
+
+  /** How far the log can be read by now; we may not have come to it yet. */
+  async #end(): Promise<number> {
+    return (await this.#store.read(this.#project, Number.MAX_SAFE_INTEGER, 1)).safe;
   }
 
   /** A store that went away is asked again; its rows are still there when it is back. */
@@ -130,4 +136,11 @@ export class LogFeed {
       full = entries.length === PAGE_ROWS;
     }
   }
+}
+
+/** Whoever followed the same log elsewhere may have been further than we are: what it had there is not new to it. */
+function hearAfter(position: number, rows: Rows, hear: (rows: Rows) => void): void {
+  // Nearly always all of them, and then the same list for everybody: its text is made once.
+  const fresh = (rows[0]?.position ?? 0) > position ? rows : rows.filter((row) => row.position > position);
+  if (fresh.length > 0) hear(fresh);
 }

@@ -15,6 +15,14 @@ export function isUnprintable(text: string): boolean {
   return !isPlain(text) && /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
 
+/**
+ * Characters that show nothing, besides those above: fillers, joiners of graphemes, selectors of a variant. In a text they do no
+ * harm and many emoji end in one; in a name they make two that look the same, one of them somebody else's.
+ */
+function hidesSomething(name: string): boolean {
+  return !isPlain(name) && /\p{Default_Ignorable_Code_Point}/u.test(name);
+}
+
 /** The product's own commits are signed with it. */
 const OWN_AGENT_ID = 'coxswain';
 
@@ -31,7 +39,7 @@ export function nameProblem(value: unknown): string | undefined {
   const chars_max = limits.agent_id_chars_max;
   if (typeof value !== 'string') return 'text';
   if (value.trim() === '' || value.length > chars_max) return `1 to ${chars_max} characters`;
-  return isUnprintable(value) ? 'printable characters only' : undefined;
+  return isUnprintable(value) || hidesSomething(value) ? 'printable characters only' : undefined;
 }
 
 /** What keeps a sound name from being an agent's: it belongs to somebody else. */

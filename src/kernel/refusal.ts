@@ -266,3 +266,10 @@ export class StoreFailure extends Error {
     this.refusal = refuse(code, message, options?.details);
   }
 }
+
+/** A setting of the environment that means nothing: a person corrects it, and nothing is guessed meanwhile. */
+export function unusableSetting(field: string, expected: string): StoreFailure {
+  return new StoreFailure('invalid_input', `${field}: expected ${expected}`, {
+    details: { field, expected },
+  });
+}

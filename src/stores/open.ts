@@ -25,8 +25,10 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     const { openDynamoDb } = await import('./dynamodb/store.ts');
     return await openDynamoDb(url, context);
   }
+  // No more of it than its kind: a slip in `postgres` must not show the password behind it, to an agent least of all.
+  const kind = /^[\w+.-]{1,20}:/.exec(url)?.[0];
   throw new StoreFailure(
     'store_unsupported',
-    `Unknown store ${JSON.stringify(url)}: expected sqlite:PATH, files:DIR, postgres://…, dynamodb://TABLE or memory:.`,
+    `Unknown store${kind === undefined ? '' : ` "${kind}…"`}: expected sqlite:PATH, files:DIR, postgres://…, dynamodb://TABLE or memory:.`,
   );
 }

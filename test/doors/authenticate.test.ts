@@ -4,10 +4,16 @@ import { environmentKeys } from '../../src/doors/http/environment-keys.ts';
 import { networkOf } from '../../src/doors/http/rate-limit.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
+import { until } from '../support/until.ts';
 import { ALICE, type ApiDoor, ENV, SERVICE, settableClock, startApi, withKey } from './api.ts';
 import { cox, scratch } from './support.ts';
 
 const acquire = { file_path: 'a.ts' };
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 const statusWith = async (door: ApiDoor, key: string) =>
   (await door.ask('GET', '/ready', withKey(key))).status;
 
@@ -190,4 +196,43 @@ test('[HTTP-4] a malformed variable stops the start by its name, and no key is p
   assert.deepEqual([code, out], [2, '']);
   assert.match(err, /COORDINATION_API_KEY_IDENTITIES/);
   assert.doesNotMatch(err, /secret/);
+});
+
+test('[HTTP-2] a key that is revoked while its call waits: it leaves the line and is granted nothing, over MCP too', async () => {
+  const clock = settableClock();
+  await using door = await startApi({ clock, vigil_ms: 20 });
+  const { key, key_id } = await door.key({ agent: 'bob' });
+  await door.post('/locks/acquire', acquire, withKey(ALICE));
+  const wish = { ...acquire, wait_seconds: 60 };
+  const refused = async (asked: Promise<unknown>) =>
+    await assert.rejects(asked, /ECONNRESET|hang up|terminated|aborted/);
+  const line = async () => (await door.operator('check_locks', {})).waiting as JsonObject[] | undefined;
+  const theirs = door.post('/locks/acquire', { ...wish, agent_id: 'carl' }, withKey(SERVICE));
+  const mine = door.post('/locks/acquire', wish, withKey(key));
+  const over_mcp = door.post(
+    '/mcp',
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'acquire_lock', arguments: wish, _meta: MODERN },
+    },
+    {
+      ...withKey(key),
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'acquire_lock',
+    },
+  );
+  const cut = Promise.all([refused(mine), refused(over_mcp)]);
+  await until(async () => (await line())?.length === 3);
+  await door.operator('revoke_key', { key_id });
+  clock.forward_ms += 2_000;
+  await cut;
+  await until(async () => (await line())?.length === 1);
+  await door.post('/locks/release', acquire, withKey(ALICE));
+  assert.equal((await theirs).body.action, 'acquired', 'whose key is good goes on waiting');
+  await door.post('/locks/release', { ...acquire, agent_id: 'carl' }, withKey(SERVICE));
+  assert.deepEqual((await door.operator('check_locks', {})).locks, []);
 });

@@ -34,13 +34,32 @@ test('exit codes: done, refused, usage, store', async () => {
   for (const store of [
     'nonsense:',
     `sqlite:${join(file, 'cox.db')}`,
+    `files:${join(file, 'workspace')}`,
+    'files:',
     'postgres://nobody:secret@127.0.0.1:1/none',
+    'postgresq://nobody:secret@127.0.0.1:1/none',
+    'host=127.0.0.1 user=nobody password=secret',
   ]) {
     const gone = await run(['lock', 'check', '--json', '--store', store]);
     assert.equal(gone.code, 4, store + gone.out);
     const answer = JSON.parse(gone.out) as JsonObject;
     assert.equal(answer.success, false);
     assert.doesNotMatch(gone.out, /secret/);
+  }
+});
+
+test('[CLI-1] a setting that means nothing is for the user to correct, not a fault to report', async () => {
+  using place = scratch();
+  for (const [field, value] of [
+    ['COX_STALE_MINUTES', 'soon'],
+    ['COX_IDLE_MINUTES', '-1'],
+    ['POLICY_ENGINE', 'opa'],
+    ['PROFILES_DEFAULT_TRUST', '4'],
+  ] as const) {
+    const env = { COX_STORE: 'memory:', [field]: value };
+    const { code, out } = await typed(place.folder, ['lock', 'check', '--json'], env);
+    const answer = JSON.parse(out) as JsonObject;
+    assert.deepEqual([code, answer.error, answer.field], [2, 'invalid_input', field]);
   }
 });
 
@@ -159,6 +178,20 @@ test('what another agent wrote can not steer a terminal', async () => {
   }
   const [lock] = (JSON.parse(outputs[3]?.out ?? '') as { locks: JsonObject[] }).locks;
   assert.equal(lock?.reason, evil);
+});
+
+test('[CLI-1] an answer that cannot be written is one line, for help and usage errors too', async () => {
+  using place = scratch();
+  const full = async () => {
+    throw new Error('ENOSPC: no space left on device, write');
+  };
+  for (const words of [['--help'], ['lock', 'acquire', '--help'], ['lok', '--json'], ['--version']]) {
+    const { terminal, written } = fakeTerminal(place.folder);
+    assert.equal(await main(words, { ...terminal, out: full }), 1, words.join(' '));
+    assert.equal(written.err, 'cox: ENOSPC: no space left on device, write\n');
+  }
+  const { terminal } = fakeTerminal(place.folder);
+  assert.equal(await main(['lok'], { ...terminal, err: full }), 1);
 });
 
 test('a reader that goes away early is no error', async () => {

@@ -79,6 +79,26 @@ test('[HTTP-6] an agent sees what happened, not who asked in vain nor keys; a pe
   assert.deepEqual(types(await keys.first(1)), ['lock_acquired']);
 });
 
+test('[HTTP-6] what an agent was stopped at, and what it asks a person for, is told to no other agent', async () => {
+  await using door = await startApi();
+  const { key } = await door.key({ agent: 'eve' });
+  const person = await door.key({ person: 'bob' });
+  using eves = await listen(door.url, withKey(key));
+  using persons = await listen(door.url, withKey(person.key));
+  const operation_text = 'git push --force origin main # for the merger with Initech';
+  const { body } = await door.post('/guardrails/check', { operation_text }, withKey(ALICE));
+  await door.post('/profiles/usage', { files: ['merger.md'] }, withKey(ALICE));
+  await lock(door, 'a.ts');
+  const asked = await door.post('/approvals/show', { approval_id: body.approval_id ?? '' }, withKey(key));
+  assert.equal(asked.body.success, false, 'what the operation does not show, the stream does not either');
+  await until(async () => types(persons.events).includes('lock_acquired'));
+  const told = types(persons.events);
+  for (const type of ['approval_requested', 'violation_recorded', 'notice_raised'])
+    assert.ok(told.includes(type), `a person hears of it: ${type}`);
+  await until(async () => types(eves.events).includes('lock_acquired'));
+  assert.doesNotMatch(JSON.stringify(eves.events), /Initech|merger|approval|violation|notice/);
+});
+
 test('[HTTP-2] events: who may no longer listen is let go; a heartbeat tells the others that it is alive', async () => {
   const clock = settableClock();
   await using door = await startApi({ clock, streams: { heartbeat_ms: 20 } });
@@ -209,6 +229,46 @@ test('the feed: many listeners who come at any time miss nothing, get nothing tw
     await writer.perform(acquireLock, { file_path: 'after.ts' });
     assert.equal(reads, before, 'nobody listens, nobody reads');
   } finally {
+    await coxswain.close();
+  }
+});
+
+test('[HTTP-1] the feed: who comes from another server of the same store, and was further there, goes on from where it was', async () => {
+  const coxswain = await open({ store: 'memory:' });
+  const { store, clock, project } = coxswain;
+  const writer = coxswain.connect({ agent_id: 'writer' }, 'operator', { shows: 'never' });
+  const rest = Promise.withResolvers<void>();
+  // It rests after the first rows, as every feed does for a moment, until it is told to go on.
+  const sleep: typeof clock.sleep = (...args) => rest.promise.then(() => clock.sleep(...args));
+  const feed = new LogFeed(store, { ...clock, sleep }, project);
+  const write = (file_path: string) => writer.perform(acquireLock, { file_path });
+  const heard: number[][] = [[], []];
+  const leaving: (() => void)[] = [];
+  const join = async (index: number, after?: number) => {
+    const note = (rows: readonly LogEntry[]): undefined => {
+      heard[index]?.push(...rows.map(({ position }) => position));
+    };
+    const joined = await feed.listen(after, async (rows) => note(rows) ?? true, note);
+    if (typeof joined === 'function') leaving.push(joined);
+    return joined;
+  };
+  try {
+    await join(0);
+    await write('1.ts');
+    await until(async () => heard[0]?.length === 1);
+    await write('2.ts');
+    await write('3.ts');
+    assert.equal(await join(1, 4), 'ahead', 'nobody was there yet');
+    assert.equal(typeof (await join(1, 2)), 'function', 'the log has come that far, if not this feed');
+    rest.resolve();
+    await write('4.ts');
+    await until(async () => heard.every((mine) => mine.at(-1) === 4));
+    assert.deepEqual(heard, [
+      [1, 2, 3, 4],
+      [3, 4],
+    ]);
+  } finally {
+    for (const leave of leaving) leave();
     await coxswain.close();
   }
 });

@@ -3,6 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { test } from 'node:test';
 import { bodyIn, dropBody, readBytes } from '../../src/doors/http/body.ts';
+import { typeOf } from '../../src/doors/mcp/callers.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { ALICE, type ApiDoor, SERVICE, startApi, withKey } from './api.ts';
 
@@ -80,7 +81,7 @@ test('a path that climbs leads nowhere, however it is written', async () => {
   assert.match(await raw(door, `GET /health HTTP/1.1\r\n${close}\r\n`), /^HTTP\/1\.1 400 /, 'no host');
 });
 
-test('names with control characters, line ends or invisible ones get in nowhere', async () => {
+test('[MCP-3] names with control characters, line ends or invisible ones get in nowhere', async () => {
   await using door = await startApi();
   for (const name of ['a\u001b[2J', 'a\tb', 'a\u007f', 'a\u0085', '\u00ad']) {
     const bytes = `POST /locks/acquire HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${SERVICE}\r\ncontent-type: application/json\r\nx-agent-id: ${name}\r\ncontent-length: 20\r\n${close}\r\n{"file_path":"a.ts"}`;
@@ -94,6 +95,12 @@ test('names with control characters, line ends or invisible ones get in nowhere'
     'a\u200bb',
     '\u009b31m',
     'a\u2028b',
+    // They show nothing, and would make a second alice, or somebody who looks like a person.
+    'alice\ufe0f',
+    'person\ufe0e:bob',
+    'pers\u034fon:bob',
+    'coxswain\u3164',
+    'alice\u{e0100}',
   ])
     for (const field of ['agent_id', 'agent_type', 'session_id']) {
       const body: JsonObject = { agent_id: 'mallory', file_path: 'a.ts', [field]: name };
@@ -108,6 +115,7 @@ test('names with control characters, line ends or invisible ones get in nowhere'
   );
   assert.doesNotMatch(split, /^x-evil/m);
   assert.deepEqual((await door.operator('check_locks', {})).locks, []);
+  assert.equal(typeOf('per\ufe0eson'), 'mcp', 'nor as what a client of MCP calls itself');
 });
 
 test('no answer invites another origin in', async () => {

@@ -8,6 +8,7 @@ import { createApi } from '../../src/doors/http/server.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
+import { SERVICE, startApi, withKey } from './api.ts';
 import { cox, finished, type HttpDoor, SERVICE_KEY, scratch, start, startHttp } from './support.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -61,6 +62,26 @@ test('who asks: body or headers; nobody may change anything unnamed', async () =
   assert.deepEqual([lock?.locked_by, lock?.agent_type, lock?.session_id], ['alice', 'codex', 's1']);
   const refused = await http.post('/locks/acquire', { file_path: 'a.ts', agent_id: 'bob' });
   assert.deepEqual([refused.status, refused.body.success, refused.body.action], [200, false, 'blocked']);
+});
+
+test('[HTTP-2] who says of what type it is counts as that type, whatever was said before and by whomever', async () => {
+  await using door = await startApi();
+  const bob = await door.key({ agent: 'bob' });
+  const profile = async (key: string, headers: Record<string, string>) => {
+    const { body } = await door.ask('GET', '/profiles/me', { ...withKey(key), ...headers });
+    return (body.profile as JsonObject).name;
+  };
+  const about = (agent_type: string) => ({ 'x-agent-id': 'bob', 'x-agent-type': agent_type });
+  assert.equal(await profile(SERVICE, about('codex_cloud')), 'codex-cloud-worker');
+  assert.equal(
+    await profile(bob.key, {}),
+    'default',
+    'what somebody else says about it does not stick to it',
+  );
+  assert.equal(await profile(bob.key, about('gemini_web')), 'cloud-default');
+  assert.equal(await profile(bob.key, {}), 'cloud-default', 'what it leaves out is as it said last');
+  assert.equal(await profile(bob.key, about('http')), 'default');
+  assert.equal(await profile(SERVICE, about('codex_cloud')), 'codex-cloud-worker');
 });
 
 test('[LOCK-4] a session of an agent releases its own grant, not that of a later one', async () => {
@@ -232,6 +253,30 @@ test('SIGTERM: what was accepted is finished, the store is closed, exit code 0',
   );
   const { out } = await cox(['lock', 'check', '--json', '--store', place.store], { cwd: place.folder });
   assert.equal((JSON.parse(out) as { locks: unknown[] }).locks.length, acknowledged.length);
+});
+
+test('[HTTP-1] told to stop once, but through its launcher as well as itself: what was accepted is finished', async () => {
+  using place = scratch();
+  await using http = await startHttp(place, [], { COX_HANDED_OVER: '1' });
+  const ended = finished(http.child);
+  const body = JSON.stringify({ file_path: 'a.ts', agent_id: 'alice' });
+  const head = `POST /locks/acquire HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${SERVICE_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const answer = await raw(http, async (socket) => {
+    socket.write(head + body.slice(0, 9));
+    // Answered after the head above has been read.
+    await http.send('GET', '/health');
+    http.child.kill('SIGTERM');
+    const isClosed = () =>
+      http.send('GET', '/health').then(
+        () => false,
+        () => true,
+      );
+    await until(isClosed);
+    http.child.kill('SIGTERM');
+    socket.write(body.slice(9));
+  });
+  assert.match(answer, /^HTTP\/1\.1 200 .*"acquired"/s);
+  assert.deepEqual([(await ended).code, (await ended).signal], [0, null]);
 });
 
 test('cox serve says where it is, that there is no key, and how to go on', async () => {

@@ -109,6 +109,35 @@ test('[MCP-3] sessions without a name are different agents; they may not share w
   );
 });
 
+test('[MCP-3] an agent that was made up for a session ends with it: what it held is free, and it waits no longer', async () => {
+  using place = scratch();
+  await using endpoint = await startEndpoint(place);
+  await using watcher = await endpoint.connect({ headers: { 'x-agent-id': 'watcher' } });
+  await using leaver = await endpoint.connect({ revision: 'legacy' });
+  await using stayer = await endpoint.connect({ revision: 'legacy' });
+  await using named = await endpoint.connect({ revision: 'legacy', headers: { 'x-agent-id': 'nora' } });
+  const held = async () => (await holders(watcher.call)).map(({ file_path }) => file_path).sort();
+  await leaver.call('acquire_lock', { file_path: 'a.ts' });
+  await stayer.call('acquire_lock', { file_path: 'b.ts' });
+  await named.call('acquire_lock', { file_path: 'c.ts' });
+  void leaver.call('acquire_lock', { file_path: 'b.ts', wait_seconds: 60 }).catch(() => {});
+  const line = async () => (await watcher.call('check_locks')).answer.waiting as JsonObject[] | undefined;
+  await until(async () => (await line())?.length === 1);
+  for (const { transport } of [leaver, named]) await transport.terminateSession();
+  await until(async () => (await held()).length === 2);
+  assert.deepEqual(await held(), ['b.ts', 'c.ts'], 'who has a name can come back for it');
+  assert.equal(await line(), undefined);
+  await endpoint.stop();
+  await using later = await startEndpoint(place);
+  await using asking = await later.connect({ headers: { 'x-agent-id': 'watcher' } });
+  const left = await holders(asking.call);
+  assert.deepEqual(
+    left.map(({ locked_by }) => locked_by),
+    ['nora'],
+    'sessions end with the server',
+  );
+});
+
 test('[MCP-3] a request without a session and without a name may look, not change', async () => {
   using place = scratch();
   await using endpoint = await startEndpoint(place);

@@ -5,11 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { fieldsOf } from '../../src/doors/fields.ts';
+import { Authenticator } from '../../src/doors/http/authenticate.ts';
 import { Connections } from '../../src/doors/http/connections.ts';
 import { Exchange } from '../../src/doors/http/exchange.ts';
 import { Metrics } from '../../src/doors/http/metrics.ts';
 import { operationRoutes } from '../../src/doors/http/operate.ts';
 import { readQuery } from '../../src/doors/http/query.ts';
+import { Vigil } from '../../src/doors/http/vigil.ts';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -81,7 +83,8 @@ test('[HTTP-1] an operation that reads is asked with GET and a query, HEAD, or P
   assert.ok(route);
   assert.deepEqual([route.methods, route.key], [['GET', 'HEAD', 'POST'], 'optional']);
   const stopping = new AbortController().signal;
-  const surroundings = { clock: systemClock, metrics: new Metrics(), stopping };
+  const vigil = new Vigil(new Authenticator(coxswain, { environment: [] }));
+  const surroundings = { clock: systemClock, metrics: new Metrics(), stopping, vigil };
   const server = createServer((request, response) => {
     void route.handle(new Exchange(request, response, surroundings), undefined);
   });

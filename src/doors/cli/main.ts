@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { systemClock } from '../../kernel/clock.ts';
 import { nearest } from '../../kernel/nearest.ts';
-import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { type Refusal, refuse, StoreFailure } from '../../kernel/refusal.ts';
 import { operations } from '../../operations/index.ts';
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import type { Result } from './common.ts';
@@ -11,6 +11,16 @@ import { print, processTerminal, type Terminal } from './terminal.ts';
 
 /** `argv` is without node and script. Answers the exit code. */
 export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
+  try {
+    return await answer(argv, terminal);
+  } catch (error) {
+    // Most likely the answer could not be written, so it is not tried there again.
+    await terminal.err(`cox: ${refusalOf(error).message}\n`).catch(() => {});
+    return EXIT_CODES.fault;
+  }
+}
+
+async function answer(argv: string[], terminal: Terminal): Promise<number> {
   const result: Result = { code: 0 };
   const written: string[] = [];
   const help: string[] = [];
@@ -25,11 +35,9 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     await program.parseAsync(helpAsFlag(guardAsRun(argv), program), { from: 'user' });
     return result.code;
   } catch (error) {
-    if (!(error instanceof CommanderError)) {
-      // Most likely the answer could not be written, so it is not tried there again.
-      await terminal.err(`cox: ${refusalOf(error).message}\n`).catch(() => {});
-      return EXIT_CODES.fault;
-    }
+    // What stood in the way of the command before it could answer by itself.
+    if (error instanceof StoreFailure) return await conclude(terminal, argv, error.refusal);
+    if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) {
       await terminal.out(written.join(''));
       return 0;

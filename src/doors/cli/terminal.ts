@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import { StoreFailure } from '../../kernel/refusal.ts';
 import { verdictOf } from '../answer.ts';
 import type { Machine } from '../enforce/ancestors.ts';
 import type { View } from './layout.ts';
@@ -38,7 +39,9 @@ export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   return {
     env,
-    cwd: process.cwd(),
+    get cwd() {
+      return currentFolder();
+    },
     get columns() {
       return stdout.columns ?? pipeColumns(env);
     },
@@ -52,6 +55,16 @@ export function processTerminal(): Terminal {
     err: (text) => write(stderr, text, () => {}),
     ...(process.stdin.isTTY && stdout.isTTY ? { ask } : {}),
   };
+}
+
+/** Asked for by whoever needs it: help and the like do without. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const message = 'The folder that this was started in is not there any more: change into one that is.';
+    throw new StoreFailure('invalid_input', message, { cause, details: { field: 'cwd' } });
+  }
 }
 
 async function ask(question: string): Promise<string | undefined> {

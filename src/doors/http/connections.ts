@@ -21,8 +21,9 @@ const HEADERS = { agent_id: 'x-agent-id', agent_type: 'x-agent-type', session_id
 const FIELDS = ['agent_id', 'agent_type', 'session_id'] as const;
 
 /**
- * One connection per agent and session, so that a release without a token means the grant this session got. Those that
- * were not used for long go when there are too many; all it loses is that memory, and a token in the request replaces it.
+ * One connection per credential, agent and session, so that a release without a token means the grant this session got. Those
+ * that were not used for long go when there are too many, and whoever says that it is of another type than before gets a new
+ * one; all it loses is that memory, and a token in the request replaces it.
  */
 export class Connections {
   readonly #coxswain: Coxswain;
@@ -61,12 +62,13 @@ export class Connections {
       const checked = checkIdentity({ agent_id, session_id, agent_type });
       return checked.ok ? this.anonymous : checked.refusal;
     }
-    const { authority } = principal;
+    const { authority, credential } = principal;
     // Only text can be a key, and only what was checked before is known.
     const isText =
       typeof agent_id === 'string' && (session_id === undefined || typeof session_id === 'string');
-    const key = isText ? `${authority}\0${bound?.agent_type ?? ''}\0${agent_id}\0${session_id ?? ''}` : '';
+    const key = isText ? `${credential}\0${agent_id}\0${session_id ?? ''}` : '';
     const known = this.#known.get(key);
+    // What it does not say is as it said last; what another credential said about the same agent counts for that one.
     if (known !== undefined && (agent_type === undefined || agent_type === known.actor.agent_type)) {
       this.#known.set(key, known);
       return known;
@@ -76,7 +78,7 @@ export class Connections {
     const checked = checkIdentity(claimed);
     if (!checked.ok) return checked.refusal;
     const identity = authority === 'person' ? { ...checked.identity, ...bound } : checked.identity;
-    return known ?? this.#add(key, identity, authority);
+    return this.#add(key, identity, authority);
   }
 
   #add(

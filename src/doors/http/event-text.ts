@@ -1,5 +1,10 @@
+import { approvalEntity } from '../../domain/approvals/approval.ts';
+import { noticeEntity } from '../../domain/approvals/notice.ts';
 import { API_KEY } from '../../domain/keys/key.ts';
 import { MESSAGE } from '../../domain/mail/message.ts';
+import { callsEntity } from '../../domain/trust/calls.ts';
+import { usageEntity } from '../../domain/trust/usage.ts';
+import { violationCountEntity, violationEntity } from '../../domain/trust/violations.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
@@ -15,8 +20,17 @@ export interface View {
   readonly types?: ReadonlySet<string> | undefined;
 }
 
-/** Kinds that are no agent's business. */
-const PRIVATE_KINDS: ReadonlySet<string> = new Set([API_KEY, MESSAGE]);
+/**
+ * Kinds that are no agent's business, or only that of the one they are about: whatever an operation shows to agents of themselves
+ * alone. All agents share a stream, so none is in it; who wants to know its own asks for it.
+ */
+const PRIVATE_KINDS: ReadonlySet<string> = new Set([
+  API_KEY,
+  MESSAGE,
+  ...[approvalEntity, noticeEntity, violationEntity, violationCountEntity, usageEntity, callsEntity].map(
+    ({ kind }) => kind,
+  ),
+]);
 
 /** Rows as server-sent events: one for each commit, so that whoever resumes after it has missed nothing of it. */
 export function eventText(rows: Rows, view: View): string {

@@ -6,12 +6,14 @@ import { HTTP_STATUS, verdictOf } from '../answer.ts';
 import type { Denial } from './authenticate.ts';
 import { BODY_BYTES_MAX, dropBody } from './body.ts';
 import type { Metrics } from './metrics.ts';
+import type { Vigil } from './vigil.ts';
 
 export interface Surroundings {
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** Aborted when the server stops: whoever waits is answered now. */
   readonly stopping: AbortSignal;
+  readonly vigil: Vigil;
 }
 
 /** One request and its answer. */

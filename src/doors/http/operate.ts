@@ -125,14 +125,15 @@ function splitIdentity(
   return { input, identity };
 }
 
-/** Only a call that waits needs to know that nobody is left to answer. */
+/** Only a call that waits needs to know that nobody is left to answer, or that its key is good no more. */
 function untilGone(
-  { response, surroundings }: Exchange,
+  { request, response, surroundings }: Exchange,
   operation: AnyOperation,
   input: JsonObject,
 ): AbortSignal | undefined {
   if (secondsWaited(operation, input) === 0) return undefined;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  surroundings.vigil.watch(request, response);
   return AbortSignal.any([gone.signal, surroundings.stopping]);
 }

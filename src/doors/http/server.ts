@@ -24,6 +24,7 @@ import { describeApi } from './openapi.ts';
 import { operationRoutes, type Prepared, prepareOperations } from './operate.ts';
 import { Buckets } from './rate-limit.ts';
 import { type Route, Routes } from './routes.ts';
+import { Vigil } from './vigil.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 20_000;
@@ -35,6 +36,8 @@ export interface ApiOptions {
   /** Default: this machine only, and no key but those in the store. */
   readonly config?: ApiConfig | undefined;
   readonly request_ms?: number | undefined;
+  /** How often it is looked whether those who wait may go on. */
+  readonly vigil_ms?: number | undefined;
   readonly streams?: Partial<StreamLimits> | undefined;
   readonly resolveSessionToken?: ResolveSessionToken | undefined;
   readonly mcp?: McpEndpoint | undefined;
@@ -105,7 +108,8 @@ class ApiHandler {
     if (rate > 0)
       this.#rates = new Buckets({ burst: Math.max(1, rate / 6), refill_ms: 60_000 / rate }, clock);
     this.#streams = new EventStreams(new LogFeed(store, clock, project), options.streams);
-    this.#surroundings = { clock, metrics: this.#metrics, stopping: this.#stopping.signal };
+    const vigil = new Vigil(this.#authenticator, options.vigil_ms);
+    this.#surroundings = { clock, metrics: this.#metrics, stopping: this.#stopping.signal, vigil };
     this.#routes = new Routes(this.#declareRoutes(prepared, config));
     this.#metrics.gauge({
       name: 'cox_event_listeners',
@@ -179,6 +183,7 @@ class ApiHandler {
     response.once('finish', () => exchange.observe(response.statusCode));
     response.setHeader('cache-control', 'no-store');
     response.setHeader('x-content-type-options', 'nosniff');
+    this.#surroundings.vigil.watch(request, response);
     const { authority, credential } = principal;
     await mcp.handle(request, response, { actor: who.identity, authority, credential });
   }

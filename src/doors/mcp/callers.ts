@@ -63,7 +63,7 @@ function standing(agent_id: string): string {
 /** A client names itself after the product it is; that is what kind of agent it is. */
 export function typeOf(clientName: string | undefined): string {
   const name = clientName
-    ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
     .trim()
     .slice(0, limits.agent_id_chars_max);
   // It may call itself anything, but not what is reserved for others.

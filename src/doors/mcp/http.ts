@@ -12,6 +12,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../operation.ts';
+import { endSession } from '../../operations/sessions.ts';
 import { refusalOf } from '../answer.ts';
 import { BODY_BYTES_MAX, bodyIn, dropBody, readBytes } from '../http/body.ts';
 import { type Perform, untilEither } from './call.ts';
@@ -63,6 +64,7 @@ class Endpoint implements McpEndpoint {
   readonly #modern: McpHttpHandler;
   readonly #stopping = new AbortController();
   readonly #answering = new Set<Promise<void>>();
+  readonly #leaving = new Set<Promise<unknown>>();
   readonly #catalogues = new Map<string, Catalogue>();
   /** What a request came with, for the server that is made for it. */
   readonly #asked = new WeakMap<Request, { principal: Principal; catalogue: Catalogue }>();
@@ -93,12 +95,16 @@ class Endpoint implements McpEndpoint {
     // Whoever waits in line is answered now.
     this.#stopping.abort();
     this.#sessions.closeStreams();
-    const late = new AbortController();
-    const drained = Promise.allSettled(this.#answering);
-    await Promise.race([drained, this.#coxswain.clock.sleep(DRAIN_MS_MAX, late.signal).catch(() => {})]);
-    late.abort();
+    await this.#within(Promise.allSettled(this.#answering));
     await Promise.all([this.#sessions.closeAll(), this.#modern.close()]);
+    await this.#within(Promise.allSettled(this.#leaving));
     this.#updates.stop();
+  }
+
+  async #within(work: Promise<unknown>): Promise<void> {
+    const late = new AbortController();
+    await Promise.race([work, this.#coxswain.clock.sleep(DRAIN_MS_MAX, late.signal).catch(() => {})]);
+    late.abort();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, principal: Principal): Promise<void> {
@@ -177,14 +183,34 @@ class Endpoint implements McpEndpoint {
   /** The session is the client: what it is not told about itself is made up for it, differently for each session. */
   #createSessionServer(principal: Principal, catalogue: Catalogue): Server {
     let connection: Connection | undefined;
+    const underWay = new Set<Promise<JsonObject>>();
     const perform: Perform = (operation, input, clientName, options) => {
       const agent_type = principal.actor.agent_type ?? typeOf(clientName);
       connection ??= this.#coxswain.connect({ ...principal.actor, agent_type }, principal.authority, {
         door: 'mcp_http',
       });
-      return this.#perform(connection, operation, input, options);
+      const answer = this.#perform(connection, operation, input, options);
+      underWay.add(answer);
+      return answer.finally(() => underWay.delete(answer));
     };
-    return createMcpServer(catalogue, { perform, updates: this.#updates });
+    const server = createMcpServer(catalogue, { perform, updates: this.#updates });
+    const { agent_id, session_id } = principal.actor;
+    const { onclose } = server;
+    server.onclose = () => {
+      onclose?.();
+      // Whoever was made up for the session ends with it: nobody could ever give back what it holds.
+      if (connection !== undefined && agent_id === undefined && session_id === undefined)
+        this.#sayGoodbye(connection, Promise.allSettled(underWay));
+    };
+    return server;
+  }
+
+  #sayGoodbye(connection: Connection, ended: Promise<unknown>): void {
+    const leaving = ended
+      .then(() => connection.perform(endSession, {}))
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
   }
 
   async #perform(

@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import type { Connection } from '../../coordinator.ts';
 import { networkTerms } from '../../domain/network/check-network.ts';
 import { judgeHost, type NetworkSettings, type Target } from '../../domain/network/judge.ts';
-import { type RulebookState, rulebookKey } from '../../domain/trust/rulebook.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../../domain/trust/rulebook.ts';
 import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -64,7 +64,8 @@ export class Gate {
     const { store, project } = this.#coxswain;
     const { loaded } = await store.find(project, { keys: [rulebookKey] });
     const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;
-    const terms = networkTerms(rulebook, connection.actor, this.#settings);
+    const standing = connection.standingIn(loaded) ?? standingOf(rulebook, connection.actor);
+    const terms = networkTerms(rulebook, standing, connection.actor, this.#settings);
     if (!judgeHost(target, terms).allowed) return undefined;
     if (isIP(target.host) !== 0) return [target.host];
     const found = await this.#resolveInTime(target.host);

@@ -20,6 +20,20 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+const FULL_DISK: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** What the system says when a store's folder cannot be made or looked into: nobody's fault here, and the store is away. */
+export function folderFailure(error: unknown): StoreFailure {
+  if (error instanceof StoreFailure) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const isFull = error instanceof Error && 'code' in error && FULL_DISK.has(error.code);
+  return new StoreFailure(
+    isFull ? 'disk_full' : 'database_unavailable',
+    `The store's folder cannot be used (${said}).`,
+    { cause: error },
+  );
+}
+
 /** What SQLite says, in words an agent can act on. Anything unknown is passed on as it is. */
 export function storeFailure(error: unknown, path: string): Error {
   if (error instanceof StoreFailure) return error;

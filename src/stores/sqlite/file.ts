@@ -3,7 +3,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { isBusy, storeFailure } from './errors.ts';
+import { folderFailure, isBusy, storeFailure } from './errors.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_EPOCH } from './schema.ts';
 
 /**
@@ -41,11 +41,7 @@ export async function openFile(path: string, clock: Clock, brief = false): Promi
   try {
     prepareFolder(file);
   } catch (error) {
-    if (error instanceof StoreFailure) throw error;
-    const said = error instanceof Error ? error.message : String(error);
-    throw new StoreFailure('database_unavailable', `The store's folder cannot be used (${said}).`, {
-      cause: error,
-    });
+    throw folderFailure(error);
   }
   const started_ms = clock.elapsed_ms();
   for (;;) {

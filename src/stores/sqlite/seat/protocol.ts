@@ -37,8 +37,8 @@ export type FromSeat =
 /** Two clocks of one machine differ by less, even when one of the processes was kept waiting. */
 export const CLOCKS_APART_MS_MAX = 1000;
 
-/** Raised when the messages change. */
-const PROTOCOL = 2;
+/** Raised when the messages change, or what a command is told. */
+const PROTOCOL = 3;
 
 export function build(): string {
   return `${version()}/${SCHEMA_EPOCH}/${EVENT_SCHEMA}/${PROTOCOL}`;

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Authenticator, isDenial } from './authenticate.ts';
+
+const LOOK_EVERY_MS = 3_000;
+
+/**
+ * Over calls that last: a key may be revoked, or a session end, while its call waits in line or listens. Such a call is cut
+ * off, and so leaves the line: nobody is granted anything with a key that opens nothing any more.
+ */
+export class Vigil {
+  readonly #authenticator: Authenticator;
+  readonly #every_ms: number;
+  readonly #watched = new Map<ServerResponse, IncomingMessage>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(authenticator: Authenticator, every_ms = LOOK_EVERY_MS) {
+    this.#authenticator = authenticator;
+    this.#every_ms = every_ms;
+  }
+
+  /** Until it is answered. */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    if (response.destroyed) return;
+    this.#watched.set(response, request);
+    this.#timer ??= setInterval(() => this.#look(), this.#every_ms).unref();
+    response.once('close', () => {
+      this.#watched.delete(response);
+      if (this.#watched.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+  }
+
+  #look(): void {
+    for (const [response, request] of this.#watched)
+      void this.#isOver(request).then((over) => over && response.destroy());
+  }
+
+  async #isOver({ headers, socket }: IncomingMessage): Promise<boolean> {
+    try {
+      const found = await this.#authenticator.authenticate(headers, socket);
+      // One who is held back for what its neighbours do may be asked again later.
+      return isDenial(found) && found.status === 401;
+    } catch {
+      // A store that can't be asked right now takes nobody's right away.
+      return false;
+    }
+  }
+}
