@@ -152,7 +152,7 @@ async function liveRecords(store: Store, entities: Entities, project: string): P
 }
 
 /** A store may have swept it away. */
-function isOver(entities: Entities, record: EntityRecord | undefined, now_ms: number): boolean {
+export function isOver(entities: Entities, record: EntityRecord | undefined, now_ms: number): boolean {
   if (record === undefined) return false;
   const over_ms = entityType(entities, record.kind).over_ms?.(record.state);
   return over_ms !== undefined && over_ms <= now_ms;

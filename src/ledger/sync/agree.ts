@@ -1,5 +1,6 @@
 import { canonical, type JsonObject } from '../../kernel/json.ts';
 import { type EntityRecord, keyText } from '../entity.ts';
+import { isOver } from '../replay.ts';
 import type { Copied, Copying } from './copy.ts';
 import type { Survey } from './survey.ts';
 
@@ -9,10 +10,10 @@ const LOOK_AGAIN_MS = 50;
 
 /**
  * Where the target's records are not what the source's log folds to. What the target has gone on with by itself is its own;
- * births are each store's own too.
+ * births are each store's own too. What was over it may have swept away.
  */
 export async function differences(
-  { to, project, clock }: Copying,
+  { to, project, entities, clock }: Copying,
   { target, goneOn }: Survey,
   { state, identities }: Copied,
 ): Promise<JsonObject[]> {
@@ -22,12 +23,12 @@ export async function differences(
     const left: EntityRecord[] = [];
     for (let start = 0; start < suspects.length; start += KEYS_AT_ONCE) {
       const records = suspects.slice(start, start + KEYS_AT_ONCE);
-      const { loaded } = await to.store.find(project, {
+      const { loaded, now_ms } = await to.store.find(project, {
         keys: records.map(({ kind, id }) => ({ kind, id })),
       });
       for (const record of records) {
         const there = loaded.get(record);
-        if (isSame(record, there)) continue;
+        if (isSame(record, there) || (there === undefined && isOver(entities, record, now_ms))) continue;
         left.push(record);
         const { kind, id, version } = record;
         different.push({ kind, id, from_version: version, to_version: there?.version ?? 0 });

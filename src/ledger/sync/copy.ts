@@ -2,9 +2,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse, StoreFailure } from '../../kernel/refusal.ts';
 import { type Decision, refused } from '../decision.ts';
-import { type Entities, type EntityKey, keyText } from '../entity.ts';
+import { type Entities, type EntityRecord, keyText } from '../entity.ts';
 import type { LogEntry, Request } from '../log.ts';
-import { apply, type State } from '../replay.ts';
+import { apply, isOver, type State } from '../replay.ts';
 import type { Store } from '../store.ts';
 import { hexOf, Identities, isOfTheStore, unplaced } from './identity.ts';
 import type { Source, Survey } from './survey.ts';
@@ -15,11 +15,11 @@ const ROWS_AT_ONCE = 64;
 const READABLE_MS_MAX = 2000;
 const LOOK_AGAIN_MS = 50;
 
-/** A row, and the versions of what it changes as they were before it at its source. */
+/** A row, and what it changes as that was before it at its source. */
 interface Copy {
   readonly entry: LogEntry;
   readonly identity: string;
-  readonly before: ReadonlyMap<string, number>;
+  readonly before: State;
 }
 
 export interface Copied {
@@ -45,7 +45,7 @@ export interface Copying {
  * versions that it met there, so nobody can apply it twice or out of turn; one without is known by its name.
  */
 export async function copyRows(copying: Copying, { last, target }: Survey): Promise<Copied> {
-  const { from, to, project, entities, clock, onProgress = () => {} } = copying;
+  const { from, to, entities, clock, onProgress = () => {} } = copying;
   const identities = new Identities();
   const state: State = new Map();
   const counted = { copied: 0, overtaken: 0 };
@@ -54,7 +54,7 @@ export async function copyRows(copying: Copying, { last, target }: Survey): Prom
   const send = async () => {
     const copies = window;
     window = [];
-    const outcomes = await Promise.allSettled(copies.map((copy) => copyOne(to.store, project, copy)));
+    const outcomes = await Promise.allSettled(copies.map((copy) => copyOne(copying, copy)));
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') throw outcome.reason;
       const copy = copies[index] as Copy;
@@ -69,7 +69,7 @@ export async function copyRows(copying: Copying, { last, target }: Survey): Prom
   for await (const entry of from.rows(last)) {
     if (isOfTheStore(entry)) continue;
     const identity = identities.next(entry);
-    const before = new Map(entry.events.map((event) => [keyText(event), versionIn(state, event)]));
+    const before = recordsBefore(entry, state);
     apply(entities, state, entry);
     if (target.has(identity)) continue;
     window.push({ entry, identity, before });
@@ -81,8 +81,7 @@ export async function copyRows(copying: Copying, { last, target }: Survey): Prom
 
 /** `elsewhere`: the target does not stand where the source did before this row. A refusal: it does not take it at all. */
 async function copyOne(
-  store: Store,
-  project: string,
+  { to, project, entities }: Copying,
   { entry, identity, before }: Copy,
 ): Promise<'copied' | 'known' | 'elsewhere' | Refusal> {
   const row = unplaced(entry);
@@ -100,19 +99,32 @@ async function copyOne(
   let fits = true;
   const decision: Decision<JsonObject> = {
     needs: { keys },
-    decide(loaded) {
-      fits = keys.every((key) => (loaded.get(key)?.version ?? 0) === before.get(keyText(key)));
+    decide(loaded, now_ms) {
+      fits = keys.every((key) => {
+        const record = before.get(keyText(key));
+        const there = loaded.get(key);
+        // What was over the target may have swept away: there it begins anew.
+        return (
+          there?.version === record?.version || (there === undefined && isOver(entities, record, now_ms))
+        );
+      });
       if (!fits) return refused(refuse('histories_diverged', 'The target has gone on.'));
       return { verdict: 'commit', events, answer: result, copied: row };
     },
   };
-  const outcome = await store.run(request, decision);
+  const outcome = await to.store.run(request, decision);
   if (outcome.status === 'committed') return outcome.repeated ? 'known' : 'copied';
   return fits ? outcome.refusal : 'elsewhere';
 }
 
-function versionIn(state: State, key: EntityKey): number {
-  return state.get(keyText(key))?.version ?? 0;
+function recordsBefore({ events }: LogEntry, state: State): State {
+  const records = new Map<string, EntityRecord>();
+  for (const event of events) {
+    const key = keyText(event);
+    const record = state.get(key);
+    if (record !== undefined) records.set(key, record);
+  }
+  return records;
 }
 
 /** Another sync may be ahead of this one. */
@@ -126,10 +138,11 @@ async function hasCome(identity: string, target: Survey['target'], clock: Clock)
   }
 }
 
-function gone({ entry, before }: Copy, copied: number): StoreFailure {
-  const [first = ''] = before.keys();
+function gone({ entry }: Copy, copied: number): StoreFailure {
+  const keys = [...new Set(entry.events.map(keyText))];
+  const [first = ''] = keys;
   const message = `While this copied, somebody else went on with ${first} in the target; row ${entry.position} can't follow that. ${copied} rows were copied.`;
-  const details = { position: entry.position, entities: [...before.keys()].slice(0, 10), copied };
+  const details = { position: entry.position, entities: keys.slice(0, 10), copied };
   return new StoreFailure('histories_diverged', message, { details });
 }
 

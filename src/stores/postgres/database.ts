@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { failure, faultOf } from './failures.ts';
+import { prepareSession } from './session.ts';
 
 /** A caller hears within two seconds that the server is away; a step leaves a little of that to the rest of the call. */
 export const STEP_MS_MAX = 1700;
@@ -28,6 +29,7 @@ export class Database {
       connectionTimeoutMillis: STEP_MS_MAX,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
+      onConnect: (client) => prepareSession(client, STEP_MS_MAX),
     };
     this.#pool = createPool(this.#config);
   }

@@ -13,10 +13,11 @@ const AGAIN = new Set([
   '40P01', // deadlock_detected
   '55P03', // lock_not_available
   '53200', // out_of_memory: mostly the table of advisory locks, which smaller groups fit into
+  '57014', // query_canceled: by an administrator, or by a statement_timeout that a smaller group may stay within
 ]);
 
-/** Shutting down, starting up, too many connections, read only after a failover: like a server that is away. */
-const AWAY = /^(08|57P0[1-5]|53300|25006)/;
+/** Shutting down, starting up, too many connections, cut off for its time, read only after a failover: like a server that is away. */
+const AWAY = /^(08|57P0[1-5]|53300|25006|25P0[34])/;
 
 const CODES: Record<string, RefusalCode> = {
   COX01: 'upgrade_required',

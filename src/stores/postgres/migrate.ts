@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { type Database, STEP_MS_MAX } from './database.ts';
 import { failure } from './failures.ts';
+import { prepareSession } from './session.ts';
 import { EPOCH } from './write-group.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
@@ -37,6 +38,7 @@ export async function migrate(database: Database): Promise<number> {
   const client = database.createClient();
   try {
     await client.connect();
+    await prepareSession(client, STEP_MS_MAX);
     let meta = await readMeta(client);
     while (meta.migration < newest) meta = await migrateOnce(client, migrations);
     const state = await ask<{ now: string; position: string }>(client, STATE, STEP_MS_MAX);

@@ -12,6 +12,7 @@ import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
 import type { NoteBuffer } from '../note-buffer.ts';
 import { Recent } from '../recent.ts';
 import { Database, ignore, parseUrl, STEP_MS_MAX } from './database.ts';
+import { faultOf } from './failures.ts';
 import { Lane, type Waiting } from './lane.ts';
 import {
   type LoadAnswer,
@@ -230,22 +231,22 @@ class PostgresStore implements Store, OptimisticEngine {
       resent_after = known;
       return all;
     };
-    try {
-      const answer = JSON.parse(
-        await this.#database.call<string>(COMMIT, values, latest(group)),
-      ) as GroupAnswer;
-      this.#database.learnTime(answer.now);
-      const results = groupResults(jobs, answer);
-      for (const result of results)
-        if (result.status === 'committed') this.#position = Math.max(this.#position, result.position);
-      this.#watch.grown(
-        new Set(jobs.flatMap(({ project }, i) => (results[i]?.status === 'committed' ? [project] : []))),
-      );
-      return results;
-    } catch (error) {
+    const send = () => this.#database.call<string>(COMMIT, values, latest(group));
+    const text = await send().catch((error: unknown) => {
       this.#notes.drop(notes.length);
-      throw error;
-    }
+      // Nothing was done, and a note may be why: nobody's call fails for what it only took along.
+      if (notes.length === 0 || faultOf(error) !== 'final') throw error;
+      return send();
+    });
+    const answer = JSON.parse(text) as GroupAnswer;
+    this.#database.learnTime(answer.now);
+    const results = groupResults(jobs, answer);
+    for (const result of results)
+      if (result.status === 'committed') this.#position = Math.max(this.#position, result.position);
+    this.#watch.grown(
+      new Set(jobs.flatMap(({ project }, i) => (results[i]?.status === 'committed' ? [project] : []))),
+    );
+    return results;
   }
 
   async #sendLoads(group: readonly Waiting<LoadJob>[]): Promise<readonly LoadResult[]> {
