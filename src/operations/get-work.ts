@@ -1,4 +1,5 @@
 import { joinLine, leaveLine, settleDue, getWork as take } from '../domain/commands.ts';
+import { lookFurther } from '../domain/queue/far-work.ts';
 import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '../domain/queue/get-work.ts';
 import { mayBringWork } from '../domain/queue/line.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -41,7 +42,7 @@ export const getWork = {
   },
 } satisfies Operation<ClaimInput>;
 
-type Wanted = Omit<GetWork, 'settled' | 'further'>;
+type Wanted = Omit<GetWork, 'settled' | 'among'>;
 
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
@@ -65,20 +66,25 @@ function isEmpty(answer: JsonObject): answer is Refusal {
 /** Rounds of due work that one caller does before it gives up finding something to hand out. */
 const ROUNDS_MAX = 400;
 
+async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
+  const answer = await takeFirst(wanted, step);
+  return hidesMore(answer) ? await takeFurther(wanted, step) : answer;
+}
+
+function hidesMore(answer: JsonObject): boolean {
+  return isRefusal(answer) && answer[LOOK_FURTHER] === true;
+}
+
 /**
  * One round of what is due comes first, so that the most urgent task is found even if it became ready only now. After
  * that it claims; only a caller who would go away with nothing does more rounds.
  */
-async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
-  const ask = async (settled: boolean, further: boolean) => {
-    const taking = take({ ...wanted, settled, further });
-    // A store's own quick way knows nothing of the line, nor of a team's rules, and only the beginning of the queue.
-    const plain = wanted.waiter_id === undefined && wanted.terms === undefined && !further;
-    return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
-  };
+async function takeFirst(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
   const attempt = async (settled: boolean) => {
-    const answer = await ask(settled, false);
-    return isRefusal(answer) && answer[LOOK_FURTHER] === true ? await ask(settled, true) : answer;
+    const taking = take({ ...wanted, settled });
+    // A store's own quick way knows nothing of the line, nor of a team's rules.
+    const plain = wanted.waiter_id === undefined && wanted.terms === undefined;
+    return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
   };
   const first = await attempt(false);
   let answer = first;
@@ -91,8 +97,20 @@ async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal
   return answer;
 }
 
+/** What the beginning of the queue hides. */
+async function takeFurther(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
+  const looking = lookFurther(wanted);
+  let look = looking.next();
+  while (!look.done) look = looking.next(await step.find(look.value));
+  const { among, refusal } = look.value;
+  if (among.length === 0) return refusal;
+  return answerOf(await step.run(take({ ...wanted, settled: true, among }).decision));
+}
+
 /** Nobody tells when a lock on a task's file runs out; so long at most does one wait for that. */
 const LOOK_AGAIN_MS = 5000;
+/** All of a long queue is read for it; each lock that anybody releases wakes all who wait. */
+const LOOK_FAR_EVERY_MS = 4000;
 
 async function takeInLine(
   command: Wanted,
@@ -108,13 +126,19 @@ async function takeInLine(
   const started_ms = step.elapsed_ms();
   let last = refusal;
   let soonest_ms = 0;
+  let lookedFar_ms = started_ms;
+  const isFarLookDue = () => {
+    const now_ms = step.elapsed_ms();
+    const isDue = now_ms - lookedFar_ms >= LOOK_FAR_EVERY_MS;
+    if (isDue) lookedFar_ms = now_ms;
+    return isDue;
+  };
   /** Reads first: only what can be had now is worth a commit. */
   const look = async () => {
     const seen = await step.consider(take({ ...wanted, settled: false }).decision);
-    const answer =
-      seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true && seen.refusal[LOOK_FURTHER] !== true
-        ? seen.refusal
-        : await takeNow(wanted, step);
+    const isSure = seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true;
+    let answer = isSure ? seen.refusal : await takeFirst(wanted, step);
+    if (hidesMore(answer)) answer = isFarLookDue() ? await takeFurther(wanted, step) : last;
     if (!isEmpty(answer)) return answer;
     last = answer;
     const { loaded, now_ms } = await step.find(nextDue);

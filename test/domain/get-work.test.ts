@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../src/domain/lease.ts';
 import { completeWork } from '../../src/domain/queue/complete-work.ts';
+import { lookFurther } from '../../src/domain/queue/far-work.ts';
 import { DUE_FIRST, getWork, LOOK_FURTHER } from '../../src/domain/queue/get-work.ts';
 import { joinLine } from '../../src/domain/queue/line.ts';
 import { renewWork } from '../../src/domain/queue/renew-work.ts';
@@ -11,8 +12,9 @@ import type { Terms } from '../../src/domain/queue/terms.ts';
 import { isoTime } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import { LoadedSet } from '../../src/ledger/proposal.ts';
 import { anna, bert, claimed, happened, lease, locked, submitted } from './facts.ts';
-import { type Fact, given, MINUTE_MS, NOON_MS } from './spec.ts';
+import { type Fact, folded, given, load, MINUTE_MS, NOON_MS } from './spec.ts';
 
 const LEASE_MS = 30 * MINUTE_MS;
 const EXPIRY_MS = NOON_MS + LEASE_MS;
@@ -328,9 +330,18 @@ function getFurther(facts: Fact[], options: { task_types?: string[]; terms?: Ter
     .at(NOON_MS)
     .when(getWork(wanted).decision)
     .thenRefuses('no_tasks_available', { [LOOK_FURTHER]: true });
+  const state = folded(facts);
+  const looking = lookFurther(wanted);
+  let look = looking.next();
+  while (!look.done) {
+    const loaded = new LoadedSet();
+    load(state, look.value, loaded);
+    look = looking.next({ loaded, now_ms: NOON_MS });
+  }
+  const { among } = look.value;
   return given(...facts)
     .at(NOON_MS)
-    .when(getWork({ ...wanted, further: true }).decision);
+    .when(getWork({ ...wanted, among }).decision);
 }
 
 test('[QUEUE-1] [QUEUE-8] many files of few tasks, or many tasks by a rule: what stands behind them is found', () => {
@@ -362,4 +373,23 @@ test('[QUEUE-1] behind many of one type that can’t be had may stand one before
     submitted('late', { task_type: 'docs', priority: 9 }),
   ];
   getFurther(facts, { task_types: ['test', 'docs'] }).answering({ tasks: [{ task_id: 'urgent' }] });
+});
+
+test('[QUEUE-1] what was found far behind and is gone, or locked, by the time of the commit is not handed out', () => {
+  const wanted = { caller: anna, task_types: undefined, count: 2, lease_ms: LEASE_MS, settled: true };
+  const facts = [
+    submitted('gone'),
+    claimed('gone', bert),
+    submitted('locked', { files: ['a.ts'] }),
+    locked('a.ts', bert),
+    submitted('free', { files: ['b.ts'] }),
+  ];
+  given(...facts)
+    .at(NOON_MS)
+    .when(getWork({ ...wanted, among: ['gone', 'unknown', 'locked', 'free'] }).decision)
+    .thenCommits(taskEvent('free', 'task_claimed'));
+  given(...facts)
+    .at(NOON_MS)
+    .when(getWork({ ...wanted, among: ['gone', 'locked'] }).decision)
+    .thenRefuses('no_tasks_available');
 });

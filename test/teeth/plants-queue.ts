@@ -28,16 +28,23 @@ export const queueing: readonly Plant[] = [
   },
   {
     name: 'files that others have locked do not matter',
-    file: 'src/domain/queue/get-work.ts',
+    file: 'src/domain/queue/task-files.ts',
     from: 'lease.agent_id === agent_id || isOver(lease, now_ms)',
     to: 'lease.agent_id !== agent_id || isOver(lease, now_ms)',
     tests: [domain('get-work')],
   },
   {
+    name: 'every release of a lock makes all who wait read the whole queue',
+    file: 'src/operations/get-work.ts',
+    from: 'const LOOK_FAR_EVERY_MS = 4000;',
+    to: 'const LOOK_FAR_EVERY_MS = 0;',
+    tests: ['test/coordinator/get-work.test.ts'],
+  },
+  {
     name: 'what stands behind tasks that can’t be handed out is not looked for',
     file: 'src/domain/queue/get-work.ts',
-    from: 'open.length === 0 && !further && !(isAll',
-    to: 'open.length < 0 && !further && !(isAll',
+    from: 'open.length === 0 && !(isAll',
+    to: 'open.length < 0 && !(isAll',
     tests: [domain('get-work')],
   },
   {

@@ -1,4 +1,3 @@
-import { foldersAbove, overlap } from '../../kernel/area.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -13,13 +12,11 @@ import {
   refused,
   type Taking,
 } from '../../ledger/decision.ts';
-import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
-import { type Caller, grant, isOver, type Lease } from '../lease.ts';
-import { foldersKey, lockedFolders } from '../locks/folders.ts';
-import { everyPlace } from '../locks/held-files.ts';
-import { areaOf, type LockState, lockKey, placeOf } from '../locks/lock.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import { type Caller, grant, type Lease } from '../lease.ts';
 import { aheadInLine, lineKey, servedFromLine, unreserved } from './line.ts';
-import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent } from './task.ts';
+import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState, taskEvent, taskKey } from './task.ts';
+import { filesAreFree, locksToRead } from './task-files.ts';
 import { countClaim, mayReview, roomFor, type Terms, termsNeeds } from './terms.ts';
 
 export interface GetWork {
@@ -29,8 +26,8 @@ export interface GetWork {
   readonly lease_ms: number;
   /** Whether what has become due comes first (`settleDue`); the caller does that once and asks again. */
   readonly settled: boolean;
-  /** Whether all of the queue is looked through (`LOOK_FURTHER`), and not only its beginning. */
-  readonly further?: boolean | undefined;
+  /** Only these, which a look at the rest of the queue has found (far-work.ts), and not its beginning. */
+  readonly among?: readonly string[] | undefined;
   /** The caller's place in the line for work, if it has been waiting. */
   readonly waiter_id?: string | undefined;
   /** A team's rules, where there are any. */
@@ -44,7 +41,7 @@ export const DUE_FIRST = 'due_first';
 export const LOOK_FURTHER = 'look_further';
 
 export function getWork(command: GetWork): Taking<JsonObject> {
-  const { caller, task_types, lease_ms, settled, waiter_id, terms, further = false } = command;
+  const { caller, task_types, lease_ms, settled, waiter_id, terms, among } = command;
   const wanted = command.count;
   const { keys = [], ranges = [] } = termsNeeds(terms, caller);
   return {
@@ -57,30 +54,24 @@ export function getWork(command: GetWork): Taking<JsonObject> {
     },
     decision: {
       // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
-      needs: further
-        ? {
-            keys: [lineKey, foldersKey, ...keys],
-            ranges: [...all(task_types), everyPlace, firstDue, ...ranges],
-          }
-        : { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] },
+      needs:
+        among === undefined
+          ? { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] }
+          : { keys: [lineKey, ...keys, ...among.map(taskKey)], ranges: [firstDue, ...ranges] },
       decide(loaded, now_ms) {
         if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
         const count = roomFor(terms, caller, wanted, loaded, now_ms);
         if (typeof count !== 'number') return refused(count);
-        const more = further ? all(task_types) : heads(task_types, wanted + limits.candidates_per_take);
-        const wide = more.every((range) => loaded.hasList(range));
+        const more = heads(task_types, wanted + limits.candidates_per_take);
+        const wide = among !== undefined || more.every((range) => loaded.hasList(range));
         // Nobody overtakes who has waited longer: the first tasks are theirs.
         const ahead = aheadInLine(loaded, waiter_id, now_ms);
         if (ahead.length > 0 && !wide) return need({ ranges: more });
-        const { tasks, isAll } = inOrder(loaded, wide ? more : heads(task_types, wanted));
-        // Those whose files seem to be free; of them the locks are read, as many as a commit can expect.
-        const likely = further
-          ? tasks.filter(
-              (task) =>
-                mayReview(terms, caller.agent_id, task.state) && seemsFree(loaded, task, caller, now_ms),
-            )
-          : tasks;
-        const candidates = withinBudget(likely, wanted);
+        const { tasks, isAll } =
+          among === undefined
+            ? inOrder(loaded, wide ? more : heads(task_types, wanted))
+            : { tasks: stillReady(among, loaded), isAll: true };
+        const candidates = among === undefined ? withinBudget(tasks, wanted) : tasks;
         const unread = locksToRead(candidates, loaded);
         if (unread.length > 0) return need({ keys: unread });
         const canTake = (agent_id: string, task: TaskRecord) =>
@@ -91,8 +82,7 @@ export function getWork(command: GetWork): Taking<JsonObject> {
           return need({ ranges: more });
         const left = new Set(unreserved(candidates, ahead, canTake));
         const open = takeable.filter((task) => left.has(task)).slice(0, count);
-        if (open.length === 0 && !further && !(isAll && candidates.length === tasks.length))
-          return refused(lookFurther());
+        if (open.length === 0 && !(isAll && candidates.length === tasks.length)) return refused(moreBehind());
         if (open.length === 0)
           return refused(noTasks(task_types, tasks.length - takeable.length, ahead.length));
         const besides = [...servedFromLine(loaded, waiter_id), ...countClaim(terms, caller)];
@@ -104,15 +94,15 @@ export function getWork(command: GetWork): Taking<JsonObject> {
 
 const firstDue = prefixed('sort', TASK, DUE, 1);
 
-function heads(task_types: readonly string[] | undefined, limit: number): Range[] {
+export function heads(task_types: readonly string[] | undefined, limit: number): Range[] {
   if (task_types === undefined) return [prefixed('sort', TASK, READY, limit)];
   // A type named twice must not put its tasks into one commit twice.
   return [...new Set(task_types)].map((type) => prefixed('group', TASK, readyGroup(type), limit));
 }
 
-/** As much of the queue as one look shows. */
-function all(task_types: readonly string[] | undefined): Range[] {
-  return heads(task_types, Math.floor(limits.range_rows_max / (task_types?.length ?? 1)));
+function stillReady(ids: readonly string[], loaded: Loaded): TaskRecord[] {
+  const found = ids.flatMap((id) => loaded.get<TaskState>(taskKey(id)) ?? []);
+  return found.filter(({ state }) => state.status === 'pending');
 }
 
 function hasDue(loaded: Loaded, now_ms: number): boolean {
@@ -131,7 +121,7 @@ export function dueAt_ms(state: TaskState): number {
  * Merges the heads of several types: most urgent first, then oldest, then by id within one batch. Only as far as is certain:
  * behind the last that was read of one type may stand another of it that comes before the other types' next.
  */
-function inOrder(loaded: Loaded, ranges: readonly Range[]): { tasks: TaskRecord[]; isAll: boolean } {
+export function inOrder(loaded: Loaded, ranges: readonly Range[]): { tasks: TaskRecord[]; isAll: boolean } {
   const lists = ranges.map((range) => ({ range, tasks: loaded.list<TaskState>(range) }));
   const tasks = lists.flatMap((list) => list.tasks);
   tasks.sort(
@@ -153,65 +143,6 @@ function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[]
     return left < 0;
   });
   return end === -1 ? [...tasks] : tasks.slice(0, end);
-}
-
-/** The list of locked folders, the line, the caller's count of claims, the rulebook, and what its session has used up. */
-const BESIDES = 5;
-
-/** Locks that no task's files lie in are not looked at, and there are few others: so many fit beside the files' own. */
-const FOLDERS_MAX = limits.entities_per_commit - limits.entities_per_take - BESIDES;
-
-/** The files' locks, and those of the locked folders above them. */
-function locksToRead(tasks: readonly TaskRecord[], loaded: Loaded): EntityKey[] {
-  const files = tasks.flatMap(({ state }) => state.files);
-  if (files.length === 0) return [];
-  // Its absence, too, is expected at the commit: no folder is locked in between.
-  if (!loaded.hasKey(foldersKey))
-    return [foldersKey, ...files.map(lockKey)].filter((key) => !loaded.hasKey(key));
-  const above = new Set(files.flatMap((path) => lockedAbove(path, loaded)));
-  const keys = [...files, ...[...above].slice(0, FOLDERS_MAX)].map(lockKey);
-  return keys.filter((key) => !loaded.hasKey(key));
-}
-
-function lockedAbove(path: string, loaded: Loaded): string[] {
-  const listed = lockedFolders(loaded);
-  return listed.length === 0 ? [] : foldersAbove(path).filter((folder) => listed.includes(folder));
-}
-
-/** A task changes its files: even a reader's lock of another agent keeps it. Who only waits in line does not. */
-function filesAreFree(loaded: Loaded, task: TaskRecord, agent_id: string, now_ms: number): boolean {
-  return placesOf(task, loaded).every(
-    ([path, place]) =>
-      loaded.hasKey(lockKey(place)) &&
-      isFreeOf(place, path, loaded.get<LockState>(lockKey(place)), agent_id, now_ms),
-  );
-}
-
-/** By the places that somebody holds, as a look at all of them showed: nothing that a commit could go by. */
-function seemsFree(loaded: Loaded, task: TaskRecord, { agent_id }: Caller, now_ms: number): boolean {
-  return placesOf(task, loaded).every(
-    ([path, place]) =>
-      !loaded.has(lockKey(place)) ||
-      isFreeOf(place, path, loaded.get<LockState>(lockKey(place)), agent_id, now_ms),
-  );
-}
-
-/** Each file with the places whose locks can cover it. */
-function placesOf({ state }: TaskRecord, loaded: Loaded): [path: string, place: string][] {
-  return state.files.flatMap((path) =>
-    [path, ...lockedAbove(path, loaded)].map((place): [string, string] => [path, place]),
-  );
-}
-
-function isFreeOf(
-  place: string,
-  path: string,
-  lock: EntityRecord<LockState> | undefined,
-  agent_id: string,
-  now_ms: number,
-): boolean {
-  const over = placeOf(lock?.state).leases.filter((lease) => overlap({ place: path }, areaOf(place, lease)));
-  return over.every((lease) => lease.agent_id === agent_id || isOver(lease, now_ms));
 }
 
 function handOut(
@@ -257,11 +188,11 @@ function dueFirst() {
   return refuse('no_tasks_available', 'Due tasks come first.', { [DUE_FIRST]: true });
 }
 
-function lookFurther() {
+function moreBehind() {
   return refuse('no_tasks_available', 'The first tasks can’t be handed out.', { [LOOK_FURTHER]: true });
 }
 
-function noTasks(task_types: readonly string[] | undefined, locked: number, ahead: number) {
+export function noTasks(task_types: readonly string[] | undefined, locked: number, ahead: number) {
   const of = task_types === undefined ? '' : ` of type ${task_types.join(', ')}`;
   const why = locked === 0 ? '' : ` ${locked} wait for files that other agents have locked.`;
   const line = ahead === 0 ? '' : ` ${ahead} agents have waited longer.`;
