@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { git, Stage } from './support.ts';
@@ -96,4 +96,28 @@ test('[HOOK-2] without git the check can’t be made: the policy decides, unless
   const strict = await bob.shell('git stash', { flags: ['--locks', 'require'] });
   assert.match(strict.denied ?? '', /could not check the locks/);
   assert.match((await bob.shell(RESET)).denied ?? '', /could not decide about this, and it looks dangerous/);
+});
+
+test('[LOCK-12] [HOOK-2] a command about a place that is no tree of ours is no way past the locks', async () => {
+  await using stage = new Stage();
+  const plain = join(stage.folder, 'plain');
+  mkdirSync(plain);
+  await stage.agent('alice').edit('a.txt');
+  writeFileSync(join(stage.repo, 'a.txt'), 'work of alice\n');
+  const bob = stage.agent('bob');
+  for (const before of ['git -C /proc stash', `git -C ${plain} stash`, 'git -C /nowhere reset --hard']) {
+    const written = await bob.shell(`${before}; echo x > a.txt`);
+    assert.match(written.denied ?? '', /a\.txt is locked by alice/, before);
+    const thrown = await bob.shell(`${before}; git stash`);
+    assert.match(thrown.denied ?? '', /throw away.*\na\.txt is locked by alice/, before);
+    assert.equal((await bob.shell(before)).denied, undefined, `${before}: nothing of ours is there`);
+  }
+});
+
+test('[LOCK-12] [HOOK-2] where git can’t tell what would be lost, what the call names is still held', async () => {
+  await using stage = new Stage();
+  await stage.agent('alice').edit('a.txt');
+  writeFileSync(join(stage.repo, '.git', 'index'), 'no index');
+  const { denied } = await stage.agent('bob').shell('git stash; echo x > a.txt');
+  assert.match(denied ?? '', /a\.txt is locked by alice/);
 });

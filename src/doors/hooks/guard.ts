@@ -52,12 +52,21 @@ async function makeOwn(
 ): Promise<Own> {
   // Who may write only under a lock is not let off with a warning either.
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
-  const wiped = await endangered(everywhere, place, call.cwd);
+  let failure: unknown;
+  const wiped = await endangered(everywhere, place, call.cwd).catch((error: unknown) => {
+    failure = error;
+    return undefined;
+  });
   if (wiped !== undefined && policy !== 'warn') return { fresh: [], verdict: objection(policy, wiped) };
   const taken = await taking(policy, looked, place);
   const problems = [wiped, taken.problem].filter((problem) => problem !== undefined);
   const verdict = problems.length === 0 ? undefined : objection(policy, problems.join('\n'));
   if (verdict?.deny !== undefined) return { fresh: [], verdict };
+  // Only now: a look at the tree that fails is no way past the locks on what the call names.
+  if (failure !== undefined) {
+    await release(place, taken.fresh);
+    throw failure;
+  }
   const over = await countFiles(place, standing, looked.names);
   if (over === undefined) return { fresh: taken.fresh, verdict };
   await release(place, taken.fresh);

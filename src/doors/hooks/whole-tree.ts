@@ -45,15 +45,29 @@ export async function endangered(
   const held = heldByOthers({ locks: exclusive }, place.actor.agent_id);
   if (held.length === 0) return undefined;
   // Each tree is looked at once for all that is done to it.
-  const byTree = Map.groupBy(discarding, ({ folder }) => findWorkspace(resolve(cwd, folder)).root);
+  const byTree = Map.groupBy(discarding, ({ folder }) => ownTree(resolve(cwd, folder), place));
+  const failures: unknown[] = [];
   for (const [root, commands] of byTree) {
+    if (root === undefined) continue;
     const untracked = commands.some(({ command }) => TAKES_UNTRACKED.test(command));
-    const lost = atStake(held, await uncommitted(root, untracked), place);
+    // What can't be told of one tree must not hide what is at stake in another.
+    const changed = await uncommitted(root, untracked).catch((error: unknown) => {
+      failures.push(error);
+      return [];
+    });
+    const lost = atStake(held, changed, place);
     if (lost.length === 0) continue;
     const text = heldText(lost, place.coxswain.clock.now_ms());
     return `\`${commands[0]?.command}\` would throw away changes that others have not committed yet.\n${text}`;
   }
+  if (failures.length > 0) throw failures[0];
   return undefined;
+}
+
+/** The top of a work tree of this repository; in any other place there is nothing of what is held here. */
+function ownTree(folder: string, { coxswain }: Place): string | undefined {
+  const { root, gitCommonDir } = findWorkspace(folder);
+  return gitCommonDir !== undefined && gitCommonDir === coxswain.workspace.gitCommonDir ? root : undefined;
 }
 
 function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswain }: Place): HeldFile[] {
