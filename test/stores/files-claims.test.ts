@@ -56,6 +56,12 @@ class Fleet {
       .map((line) => JSON.parse(line) as JsonObject);
   }
 
+  /** As another program does. */
+  async append(...lines: readonly JsonObject[]): Promise<void> {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await appendFile(join(this.folder, 'events/events.jsonl'), text);
+  }
+
   async holders(): Promise<Record<string, unknown>> {
     const { claims } = await this.agent('looker')('claims_status');
     return Object.fromEntries(
@@ -70,6 +76,12 @@ class Fleet {
 }
 
 const EDGE = { feature: 'F-1', edge: 'design→code' };
+const line = (event_type: string, agent_id: string): JsonObject => ({
+  event_type,
+  timestamp: new Date().toISOString(),
+  ...EDGE,
+  agent_id,
+});
 const claim = (fields: JsonObject = {}) => ({
   event_type: 'edge_claim',
   timestamp: '2026-02-21T10:00:00Z',
@@ -216,10 +228,25 @@ test('[CLAIM-2] a line of another program takes nothing from who holds it here',
   await using fleet = await Fleet.found();
   const ann = fleet.agent('ann');
   await ann('claim_edge', { ...EDGE, agent_role: 'full_stack' });
-  const line = { event_type: 'edge_started', timestamp: new Date().toISOString(), ...EDGE, agent_id: 'bob' };
-  await appendFile(join(fleet.folder, 'events/events.jsonl'), `${JSON.stringify(line)}\n`);
+  await fleet.append(line('edge_started', 'bob'));
   assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' });
   assert.equal((await ann('converge_edge', { ...EDGE, evaluators: '1/1' })).action, 'edge_converged');
+});
+
+test('[CLAIM-2] what its log had only asked for is its own once a call of ours went by it', async () => {
+  const calls: [name: string, input: JsonObject, answer: string][] = [
+    ['claim_edge', { agent_role: 'observer' }, 'edge_started'],
+    ['heartbeat_claim', {}, 'true'],
+    ['heartbeat_claim', { iteration: 2 }, 'true'],
+    ['converge_edge', { agent_role: 'observer', evaluators: '1/1' }, 'convergence_escalated'],
+  ];
+  for (const [name, input, expected] of calls) {
+    await using fleet = await Fleet.found([line('edge_claimed', 'ann')]);
+    const answer = await fleet.agent('ann')(name, { ...EDGE, ...input });
+    assert.equal(String(answer.action ?? answer.success), expected);
+    await fleet.append(line('edge_started', 'bob'), line('claim_rejected', 'ann'));
+    assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' }, name);
+  }
 });
 
 test('[CLAIM-14] a workspace of all three shapes opens, replays and goes on', async () => {

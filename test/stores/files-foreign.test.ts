@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type ClaimState, claimEntity, NEVER_MS } from '../../src/domain/claims/claim.ts';
+import { type ClaimState, claimEntity, claimEvent, NEVER_MS } from '../../src/domain/claims/claim.ts';
 import { foreignKey, toClaimEvent } from '../../src/domain/claims/foreign-event.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
@@ -199,6 +199,19 @@ test('[CLAIM-14] what was only asked for is kept for who asked, unless it is hel
   assert.equal(fold([asked('anna'), refused])?.lease, undefined);
   const tokens = [asked('anna'), flat('edge_started', { ...PLACE, agent_id: 'bert' })];
   assert.ok((fold(tokens)?.lease?.token ?? 0) > AT_MS + 123, 'a later grant has a greater token');
+});
+
+test('[CLAIM-2] asked for is over with what ends it, and with a person who leaves it with its holder', () => {
+  const asked = fold([openLineage('EdgeClaimed', { ...PLACE, agent_id: 'anna' })]);
+  assert.equal(asked?.asked, true);
+  for (const end of ['edge_released', 'edge_converged']) {
+    const over = claimEntity.evolve(asked, claimEvent(PLACE, end, { agent_id: 'anna' }), AT_MS);
+    assert.deepEqual([over.lease, over.asked], [undefined, undefined], end);
+  }
+  const kept = claimEntity.evolve(asked, claimEvent(PLACE, 'claim_kept', { kept_by: 'person:pat' }), AT_MS);
+  const refused = flat('claim_rejected', { ...PLACE, agent_id: 'anna' });
+  for (const line of [flat('edge_started', { ...PLACE, agent_id: 'bert' }), refused])
+    assert.equal(toClaimEvent(said(line), kept)?.type, 'claim_rejected');
 });
 
 test('evaluators as text and as numbers; an ending keeps the spelling of the beginning', () => {

@@ -40,7 +40,7 @@ export interface ClaimState {
   /** As it was first written. */
   readonly edge: string;
   readonly lease?: Lease | undefined;
-  /** Another's log says that its holder asked for it, and not yet that it was granted. */
+  /** Another's log says that its holder asked for it, and nobody yet that it was granted. */
   readonly asked?: true | undefined;
   readonly agent_role?: string | undefined;
   /** When somebody last took it up; kept after it was given back. */
@@ -123,6 +123,12 @@ function isByAnother({ lease }: ClaimState, { type, data }: EventBody): boolean 
   return OF_HOLDER.has(type) && lease !== undefined && agent_id !== undefined && agent_id !== lease.agent_id;
 }
 
+/** A commit of ours goes by it: however little another's log had said, its holder has it. */
+const CONFIRMED = { asked: undefined };
+
+/** Lines of others bring no lease along. */
+const confirmedBy = ({ lease }: ClaimEventData) => (lease === undefined ? {} : CONFIRMED);
+
 /** Never throws: what stands in a log that others write too is a fact, however odd. */
 function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number): ClaimState {
   const data = event.data as unknown as ClaimEventData;
@@ -146,10 +152,13 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
       const lease = data.lease ?? state.lease;
       // Another session of the holder goes on under a grant of its own: what the old one asked is not its question.
       const isSame = lease?.token === state.lease?.token;
-      return { ...state, ...active, lease, escalation: isSame ? state.escalation : undefined };
+      const going = { ...state, ...active, ...confirmedBy(data), lease };
+      return { ...going, escalation: isSame ? state.escalation : undefined };
     }
-    case 'iteration_completed':
-      return { ...state, ...active, lease: data.lease ?? state.lease, iteration: data.iteration };
+    case 'iteration_completed': {
+      const lease = data.lease ?? state.lease;
+      return { ...state, ...active, ...confirmedBy(data), lease, iteration: data.iteration };
+    }
     case 'edge_converged':
       return {
         ...freed(state),
@@ -169,23 +178,12 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
     case 'claim_expired':
       // Not a sign of its holder: `last_active_ms` stays as it is.
       return { ...state, stale_since_ms: at_ms };
-    case 'convergence_escalated':
-      return data.approval_id === undefined || state.lease === undefined
-        ? state
-        : {
-            ...state,
-            ...active,
-            escalation: {
-              approval_id: data.approval_id,
-              token: state.lease.token,
-              agent_role: data.agent_role ?? '',
-              reason: data.reason ?? '',
-              at_ms,
-              asked_until_ms: data.asked_until_ms ?? NEVER_MS,
-            },
-          };
+    case 'convergence_escalated': {
+      const escalation = escalationIn(data, state.lease, at_ms);
+      return escalation === undefined ? state : { ...state, ...active, ...CONFIRMED, escalation };
+    }
     case 'claim_kept':
-      return { ...state, kept_by: data.kept_by };
+      return { ...state, ...CONFIRMED, kept_by: data.kept_by };
     case 'review_completed':
       // With a hard end its time stood still while a person thought about it, and goes on from here.
       return { ...state, lease: data.lease ?? state.lease, escalation: undefined };
@@ -195,12 +193,23 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
   }
 }
 
+/** Undefined: our queue was not asked. */
+function escalationIn(
+  { approval_id, agent_role = '', reason = '', asked_until_ms = NEVER_MS }: ClaimEventData,
+  lease: Lease | undefined,
+  at_ms: number,
+): Escalation | undefined {
+  if (approval_id === undefined || lease === undefined) return undefined;
+  return { approval_id, token: lease.token, agent_role, reason, at_ms, asked_until_ms };
+}
+
 function freed({
   lease: _,
-  agent_role: __,
-  stale_since_ms: ___,
-  kept_by: ____,
-  escalation: _____,
+  asked: __,
+  agent_role: ___,
+  stale_since_ms: ____,
+  kept_by: _____,
+  escalation: ______,
   ...rest
 }: ClaimState): ClaimState {
   return rest;
