@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { NEVER_MS } from '../../src/domain/claims/claim.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isSerialiser, type Serialised } from '../../src/ledger/serialiser.ts';
@@ -247,6 +248,13 @@ test('[CLAIM-2] what its log had only asked for is its own once a call of ours w
     await fleet.append(line('edge_started', 'bob'), line('claim_rejected', 'ann'));
     assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' }, name);
   }
+});
+
+test('[CLAIM-2] a claim without an end is over by no time that a line may say', async () => {
+  await using fleet = await Fleet.found();
+  await fleet.agent('ann')('claim_edge', { ...EDGE, agent_role: 'full_stack' });
+  await fleet.append({ ...line('edge_started', 'bob'), timestamp: NEVER_MS });
+  assert.deepEqual(await fleet.holders(), { 'F-1 design→code': 'ann' });
 });
 
 test('[CLAIM-14] a workspace of all three shapes opens, replays and goes on', async () => {

@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import type { ForeignRecord } from '../../ledger/foreign.ts';
-import type { Lease } from '../lease.ts';
+import { isOver, type Lease } from '../lease.ts';
 import { type ClaimState, claimEvent, claimKey, heldLease, NEVER_MS } from './claim.ts';
 import { normEdge } from './edge.ts';
 
@@ -58,13 +58,21 @@ function isRole(agent_role: unknown): boolean {
 const started: Mapping = (said, before) => {
   const { agent_id, at_ms } = said;
   const held = before?.asked === true ? undefined : heldLease(before);
-  if (held !== undefined && held.agent_id !== agent_id && at_ms < held.expires_at_ms)
+  if (held !== undefined && held.agent_id !== agent_id && !isOverBy(held, at_ms))
     return [
       'claim_rejected',
       { agent_id, reason: `already claimed by ${held.agent_id}`, held_by: held.agent_id },
     ];
   return granted(said, before);
 };
+
+/**
+ * By the time that the line says, for nothing else in a log tells how late it was: the one before it may be hours old. What has no
+ * end is over by no time, not even by the last that there is.
+ */
+function isOverBy(lease: Lease, at_ms: number): boolean {
+  return lease.expires_at_ms < NEVER_MS && isOver(lease, at_ms);
+}
 
 function granted(
   { agent_id, at_ms, role, instance_id, data }: Said,
