@@ -44,8 +44,8 @@ function said(record: JsonObject): ForeignRecord {
 }
 
 /** The claim after all of it, as the store would have it. */
-function fold(records: readonly JsonObject[]): ClaimState | undefined {
-  let state: ClaimState | undefined;
+function fold(records: readonly JsonObject[], before?: ClaimState): ClaimState | undefined {
+  let state = before;
   for (const record of records) {
     const foreign = said(record);
     const event = toClaimEvent(foreign, state);
@@ -178,6 +178,25 @@ test('[CLAIM-2] what one holds is not taken from it by a line that says another 
   // What had an end and is over by then is free.
   const timed = { ...held, lease: { ...held?.lease, expires_at_ms: AT_MS } } as typeof held;
   assert.equal(toClaimEvent(said(start('bert')), timed)?.type, 'edge_started');
+});
+
+test('[CLAIM-14] who starts what nobody named has started takes it over, and ends it', () => {
+  const unnamed = flat('edge_started', PLACE);
+  const line = (event_type: string) => flat(event_type, { ...PLACE, agent_id: 'claude' });
+  assert.equal(fold([unnamed])?.lease?.agent_id, 'primary');
+  const taken = fold([unnamed, line('edge_started')]);
+  assert.deepEqual([taken?.lease?.agent_id, taken?.unnamed], ['claude', undefined]);
+  const over = fold([unnamed, line('edge_started'), line('edge_converged')]);
+  assert.deepEqual([over?.lease, over?.converged?.agent_id], [undefined, 'claude']);
+  // Only from who was not named: neither from a holder of that name, nor by a start that names nobody.
+  assert.equal(fold([{ ...unnamed, agent_id: 'primary' }, line('edge_started')])?.lease?.agent_id, 'primary');
+  assert.equal(fold([line('edge_started'), unnamed])?.lease?.agent_id, 'claude');
+  // A call of ours under that name says who it is.
+  const held = fold([unnamed]);
+  const data = { agent_id: 'primary', lease: { ...held?.lease } } as JsonObject;
+  const known = claimEntity.evolve(held, claimEvent(PLACE, 'claim_renewed', data), AT_MS);
+  for (const state of [known, fold([unnamed], known)])
+    assert.equal(toClaimEvent(said(line('edge_started')), state)?.type, 'claim_rejected');
 });
 
 test('[CLAIM-14] signs of others are not signs of the holder', () => {

@@ -42,6 +42,8 @@ export interface ClaimState {
   readonly lease?: Lease | undefined;
   /** Another's log says that its holder asked for it, and nobody yet that it was granted. */
   readonly asked?: true | undefined;
+  /** Another's log did not say who has started it; the name of its holder is made up. */
+  readonly unnamed?: true | undefined;
   readonly agent_role?: string | undefined;
   /** When somebody last took it up; kept after it was given back. */
   readonly started_at_ms?: number | undefined;
@@ -103,6 +105,7 @@ interface ClaimEventData {
   readonly lease?: Lease;
   readonly granted_to?: string;
   readonly asked?: true;
+  readonly unnamed?: true;
   readonly agent_role?: string;
   readonly agent_id?: string;
   readonly iteration?: number;
@@ -124,7 +127,7 @@ function isByAnother({ lease }: ClaimState, { type, data }: EventBody): boolean 
 }
 
 /** A commit of ours goes by it: however little another's log had said, its holder has it. */
-const CONFIRMED = { asked: undefined };
+const CONFIRMED = { asked: undefined, unnamed: undefined };
 
 /** Lines of others bring no lease along. */
 const confirmedBy = ({ lease }: ClaimEventData) => (lease === undefined ? {} : CONFIRMED);
@@ -142,6 +145,7 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
         ...active,
         lease: data.lease,
         asked: data.asked,
+        unnamed: data.unnamed,
         agent_role: data.agent_role,
         started_at_ms: at_ms,
         iteration: undefined,
@@ -206,10 +210,11 @@ function escalationIn(
 function freed({
   lease: _,
   asked: __,
-  agent_role: ___,
-  stale_since_ms: ____,
-  kept_by: _____,
-  escalation: ______,
+  unnamed: ___,
+  agent_role: ____,
+  stale_since_ms: _____,
+  kept_by: ______,
+  escalation: _______,
   ...rest
 }: ClaimState): ClaimState {
   return rest;

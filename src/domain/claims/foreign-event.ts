@@ -54,10 +54,14 @@ function isRole(agent_role: unknown): boolean {
   return nameProblem(agent_role) === undefined && String(agent_role).length <= limits.agent_role_chars_max;
 }
 
-/** What another holds, by whoever's grant, is not taken from it by a line that anybody can write. */
+/**
+ * What another holds, by whoever's grant, is not taken from it by a line that anybody can write. Who was not named may be anybody,
+ * and most likely is the one that is named next.
+ */
 const started: Mapping = (said, before) => {
-  const { agent_id, at_ms } = said;
-  const held = before?.asked === true ? undefined : heldLease(before);
+  const { agent_id, agent_named, at_ms } = said;
+  const isOpen = before?.asked === true || (before?.unnamed === true && agent_named);
+  const held = isOpen ? undefined : heldLease(before);
   if (held !== undefined && held.agent_id !== agent_id && !isOverBy(held, at_ms))
     return [
       'claim_rejected',
@@ -75,7 +79,7 @@ function isOverBy(lease: Lease, at_ms: number): boolean {
 }
 
 function granted(
-  { agent_id, at_ms, role, instance_id, data }: Said,
+  { agent_id, agent_named, at_ms, role, instance_id, data }: Said,
   before: ClaimState | undefined,
   asked?: true,
 ): [type: string, data: JsonObject] {
@@ -88,9 +92,13 @@ function granted(
     granted_at_ms: at_ms,
     expires_at_ms: NEVER_MS,
   };
+  // Who holds it by name already does not become anybody.
+  const isKnown = agent_named || (before?.lease?.agent_id === agent_id && before.unnamed !== true);
+  const unnamed = isKnown ? undefined : true;
+  const source = text(data.source);
   return [
     'edge_started',
-    { granted_to: agent_id, asked, agent_role: role, source: text(data.source), lease: { ...lease } },
+    { granted_to: agent_id, asked, unnamed, agent_role: role, source, lease: { ...lease } },
   ];
 }
 
