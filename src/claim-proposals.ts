@@ -1,10 +1,19 @@
 import type { ClaimCommand } from './domain/claims/acting.ts';
 import { claimEdge, convergeEdge, governedBy, heartbeatClaim, releaseEdge } from './domain/commands.ts';
+import { isHere, type SessionState, sessionKey } from './domain/sessions/session.ts';
+import type { Demand } from './domain/trust/demand.ts';
 import { nativeEngine } from './domain/trust/permit.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { StoreFailure } from './kernel/refusal.ts';
 import type { Command, Decision } from './ledger/decision.ts';
-import type { AgentProposal, ForeignProposals } from './ledger/foreign.ts';
+import {
+  type AgentProposal,
+  type ForeignProposals,
+  foreignActor,
+  type SaidSession,
+  type StateOf,
+} from './ledger/foreign.ts';
+import type { Actor } from './ledger/log.ts';
 import type { Fleet } from './operation.ts';
 import { localTrust, type RulesOptions } from './rules.ts';
 
@@ -55,17 +64,37 @@ export function claimProposals(fleet: Fleet, ruling: RulesOptions): ForeignPropo
     async decisions() {
       const rules = await fleet.rules();
       if ('success' in rules) throw new StoreFailure('roles_invalid', rules.message, { details: rules });
-      return (proposal, actor) => {
-        const { unnamed, agent_role, feature, edge, fencing_token: token } = proposal;
+      return (proposal, session, stateOf) => {
+        const { agent_id, unnamed, agent_role, feature, edge, fencing_token: token } = proposal;
         const word = WORDS.find(({ event_type }) => event_type === proposal.event_type);
         if (word === undefined) throw new Error(`${proposal.event_type} is no proposal`);
         const { command: operation, winds_down } = word;
+        const known = knownSession(agent_id, session, stateOf);
+        const actor = known ?? foreignActor(agent_id);
         const asked = { caller: { ...actor, token }, unnamed, agent_role, feature, edge, rules };
-        const demand = { actor, operation, group: 'claim', default_trust, winds_down };
-        return { operation, decision: governedBy(word.decide(asked, proposal), demand, engine) };
+        const demand: Demand = {
+          ...{ actor, operation, group: 'claim', default_trust, winds_down },
+          sessionless: known === undefined ? true : undefined,
+        };
+        return { actor, operation, decision: governedBy(word.decide(asked, proposal), demand, engine) };
       };
     },
   };
+}
+
+/**
+ * Whoever writes a file could name any session and be of any type, and so have another profile and as much time as it likes: only
+ * a session that is there says who asks.
+ */
+function knownSession(
+  agent_id: string,
+  session: SaidSession | undefined,
+  stateOf: StateOf,
+): Actor | undefined {
+  if (session === undefined) return undefined;
+  const { agent_type, session_id } = session;
+  const actor = { agent_id, agent_type, session_id };
+  return isHere(stateOf(sessionKey(actor)) as SessionState | undefined, actor) ? actor : undefined;
 }
 
 /** Without what its caller's profile says about it. */

@@ -3,6 +3,14 @@ import type { Command, Decision } from './decision.ts';
 import type { EntityKey, EventBody } from './entity.ts';
 import type { Actor } from './log.ts';
 
+/** Of who writes lines or files of its own. */
+export const FOREIGN_TYPE = 'foreign';
+
+/** It is in no session of ours. */
+export function foreignActor(agent_id: string): Actor {
+  return { agent_id, agent_type: FOREIGN_TYPE, session_id: agent_id };
+}
+
 /** What one line of another implementation says, whatever shape it has. Nothing of it is proven: it is only what it says. */
 export interface ForeignRecord {
   /** In snake case, as the flat shape has it. */
@@ -50,11 +58,24 @@ export interface ForeignLines {
 export interface ForeignProposals {
   /** A decision that can also be left in the inbox, in the words of a proposal; undefined: it can't. */
   proposalOf(command: Command): AgentProposal | undefined;
-  /** How they are decided now, by the rules as they are, for whom. Throws when the rules have mistakes in them. */
-  decisions(): Promise<(proposal: AgentProposal, actor: Actor) => ProposedDecision>;
+  /** How they are decided now, by the rules as they are. Throws when the rules have mistakes in them. */
+  decisions(): Promise<DecideProposal>;
 }
 
+/** The session in which a proposal says that it was asked. It counts only where the records know it, too. */
+export type SaidSession = Pick<Actor, 'agent_type' | 'session_id'>;
+
+export type StateOf = (key: EntityKey) => JsonObject | undefined;
+
+export type DecideProposal = (
+  proposal: AgentProposal,
+  session: SaidSession | undefined,
+  stateOf: StateOf,
+) => ProposedDecision;
+
 export interface ProposedDecision {
+  /** For whom. */
+  readonly actor: Actor;
   readonly operation: string;
   readonly decision: Decision<JsonObject>;
 }

@@ -6,9 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { NEVER_MS } from '../../src/domain/claims/claim.ts';
 import { type Coxswain, open } from '../../src/index.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isSerialiser, type Serialised } from '../../src/ledger/serialiser.ts';
+import { assignProfile, setProfile } from '../../src/operations/change-profiles.ts';
+import { claimEdge } from '../../src/operations/claim-edge.ts';
 import { agent, type Call } from '../conformance/engine.ts';
+import { ask } from '../support/asking.ts';
 
 /** A workspace of a fleet, as other implementations leave one. */
 class Fleet {
@@ -20,7 +24,7 @@ class Fleet {
     this.coxswain = coxswain;
   }
 
-  static async found(lines: readonly JsonObject[] = []): Promise<Fleet> {
+  static async found(lines: readonly JsonObject[] = [], clock: Clock = systemClock): Promise<Fleet> {
     const top = await mkdtemp(join(tmpdir(), 'cox-fleet-'));
     const folder = join(top, '.ai-workspace');
     await mkdir(join(folder, 'events'), { recursive: true });
@@ -29,11 +33,29 @@ class Fleet {
         join(folder, 'events/events.jsonl'),
         lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
       );
-    return new Fleet(folder, await open({ store: `files:${folder}`, cwd: top }));
+    return new Fleet(folder, await open({ store: `files:${folder}`, cwd: top, clock }));
   }
 
   agent(agent_id: string): Call {
     return agent(this.coxswain, agent_id);
+  }
+
+  /** What a person gives an agent, or all agents of a type. */
+  async profile(to: { to_agent: string } | { to_type: string }, rules: JsonObject): Promise<void> {
+    const person = this.coxswain.connect({ agent_id: 'person:pat', agent_type: 'person' }, 'person');
+    assert.equal((await person.perform(setProfile, { name: 'guest', ...rules })).success, true);
+    assert.equal((await person.perform(assignProfile, { profile: 'guest', ...to })).success, true);
+  }
+
+  /** While another process keeps the log to itself. */
+  async whileBusy<T>(work: () => Promise<T>): Promise<T> {
+    const other = new DatabaseSync(join(this.folder, 'events/.coxswain/state.db'));
+    try {
+      other.exec('BEGIN IMMEDIATE');
+      return await work();
+    } finally {
+      other.close();
+    }
   }
 
   async propose(agent_id: string, name: string, proposal: JsonObject | string): Promise<void> {
@@ -162,15 +184,11 @@ test('[CLAIM-9] a deleted inbox loses only what was not yet decided', async () =
 test('[CLAIM-9] while nobody can write the answer is pending, with the proposal it waits as; then it is decided', async () => {
   await using fleet = await Fleet.found();
   await fleet.holders();
-  const other = new DatabaseSync(join(fleet.folder, 'events/.coxswain/state.db'));
-  other.exec('BEGIN IMMEDIATE');
   const connection = fleet.coxswain.connect({ agent_id: 'ann', session_id: 's' }, 'operator', {
     shows: 'never',
   });
-  const { claimEdge } = await import('../../src/operations/claim-edge.ts');
-  const answer = await connection.perform(claimEdge, { ...EDGE, agent_role: 'full_stack' });
-  other.exec('ROLLBACK');
-  other.close();
+  const asked = { ...EDGE, agent_role: 'full_stack' };
+  const answer = await fleet.whileBusy(() => connection.perform(claimEdge, asked));
   assert.equal(answer.action, 'pending', JSON.stringify(answer));
   const [decided] = (await fleet.serialise()).decided;
   assert.equal(decided?.proposal, answer.proposal_id);
@@ -211,10 +229,7 @@ test('[CLAIM-9] a file that claims to be one of ours brings no decision along: i
 
 test('[CLAIM-9] [PROF-1] what an agent’s profile forbids it is not given through the inbox either', async () => {
   await using fleet = await Fleet.found();
-  const { setProfile, assignProfile } = await import('../../src/operations/change-profiles.ts');
-  const person = fleet.coxswain.connect({ agent_id: 'person:pat', agent_type: 'person' }, 'person');
-  await person.perform(setProfile, { name: 'guest', blocked_operations: ['claim_edge'] });
-  await person.perform(assignProfile, { profile: 'guest', to_agent: 'eve' });
+  await fleet.profile({ to_agent: 'eve' }, { blocked_operations: ['claim_edge'] });
   await fleet.propose('eve', '1.json', claim());
   await fleet.propose('fay', '1.json', claim());
   const { decided } = await fleet.serialise();
@@ -223,6 +238,74 @@ test('[CLAIM-9] [PROF-1] what an agent’s profile forbids it is not given throu
     ['eve', 'operation_not_permitted'],
     ['fay', 'edge_started'],
   ]);
+});
+
+/** As if `cox` had left it in this session. */
+const leftIn = (session_id: string, agent_type: string) => ({
+  cox: {
+    request: {
+      actor: { agent_id: 'eve', agent_type, session_id },
+      ...{ project: 'default', sequence: 1, operation_id: `${session_id}-${agent_type}`, input_digest: 'x' },
+    },
+  },
+});
+
+test('[CLAIM-9] [PROF-3] who proposes by files has no session whose time could be up', async () => {
+  const clock = { ...systemClock, forward_ms: 0, now_ms: () => systemClock.now_ms() + clock.forward_ms };
+  await using fleet = await Fleet.found([], clock);
+  await fleet.profile({ to_agent: 'eve' }, { resource_limits: { max_execution_time: '1m' } });
+  for (const feature of ['F-1', 'F-2']) {
+    await fleet.propose('eve', `${feature}.json`, claim({ feature }));
+    const [decided] = (await fleet.serialise()).decided;
+    assert.equal(decided?.outcome.action, 'edge_started', JSON.stringify(decided));
+    clock.forward_ms += 3_600_000;
+  }
+});
+
+test('[CLAIM-9] [PROF-1] a file names no session and no type that its agent does not have now', async () => {
+  await using fleet = await Fleet.found();
+  await fleet.profile({ to_type: 'foreign' }, { blocked_operations: ['claim_edge'] });
+  const here = (session_id: string) =>
+    fleet.coxswain.connect({ agent_id: 'eve', agent_type: 'codex', session_id });
+  await ask(here('s'), 'claims_status');
+  await ask(here('over'), 'claims_status');
+  await ask(here('over'), 'end_session');
+  await ask(
+    fleet.coxswain.connect({ agent_id: 'fay', agent_type: 'codex', session_id: 'fays' }),
+    'claims_status',
+  );
+  const decide = async (session_id: string, agent_type: string) => {
+    await fleet.propose('eve', '1.json', claim(leftIn(session_id, agent_type)));
+    const [decided] = (await fleet.serialise()).decided;
+    return decided?.outcome.error ?? decided?.outcome.action;
+  };
+  for (const [session, type] of [
+    ['fresh', 'codex'],
+    ['s', 'cli'],
+    ['over', 'codex'],
+    ['fays', 'codex'],
+  ] as const)
+    assert.equal(await decide(session, type), 'operation_not_permitted', session);
+  assert.equal(await decide('s', 'codex'), 'edge_started');
+  const { instance_id, cox } = (await fleet.lines()).at(-1) as { instance_id: string; cox: JsonObject };
+  assert.deepEqual([instance_id, (cox.op as JsonObject).agent_type], ['s', 'codex']);
+});
+
+test('[CLAIM-9] who repeats a call that was left gets its answer, whether its session is known or not', async () => {
+  await using fleet = await Fleet.found();
+  for (const [feature, shows] of [
+    ['F-1', 'always'],
+    ['F-2', 'never'],
+  ] as const) {
+    const eve = fleet.coxswain.connect({ agent_id: 'eve', session_id: feature }, 'operator', { shows });
+    await ask(eve, 'claims_status');
+    const asked = { ...EDGE, feature, operation_id: `claim-${feature}` };
+    const left = await fleet.whileBusy(() => eve.perform(claimEdge, asked));
+    assert.equal(left.action, 'pending', JSON.stringify(left));
+    const [decided] = (await fleet.serialise()).decided;
+    assert.equal(decided?.outcome.action, 'edge_started');
+    assert.deepEqual(await eve.perform(claimEdge, asked), decided?.outcome);
+  }
 });
 
 test('[CLAIM-2] a line of another program takes nothing from who holds it here', async () => {

@@ -2,12 +2,11 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
-import type { ForeignRecord } from '../../ledger/foreign.ts';
+import { FOREIGN_TYPE, type ForeignRecord } from '../../ledger/foreign.ts';
 import { isOver, type Lease } from '../lease.ts';
 import { type ClaimState, claimEvent, claimKey, heldLease, NEVER_MS } from './claim.ts';
 import { normEdge } from './edge.ts';
 
-const FOREIGN_TYPE = 'foreign';
 const TEXT_CHARS_MAX = 500;
 
 type Mapping = (said: Said, before: ClaimState | undefined) => [type: string, data: JsonObject] | undefined;

@@ -47,6 +47,14 @@ export function sessionEvent(name: SessionName, type: string, data: EventBody['d
   return { ...sessionKey(name), type, data };
 }
 
+/** It is the session of an agent of this type, and has not ended. */
+export function isHere(
+  state: SessionState | undefined,
+  { agent_type }: Pick<SessionState, 'agent_type'>,
+): boolean {
+  return state !== undefined && state.ended_at_ms === undefined && state.agent_type === agent_type;
+}
+
 const LIVE = 'live/';
 const FREEING = 'freeing/';
 const ENDED = 'ended/';

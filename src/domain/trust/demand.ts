@@ -32,4 +32,6 @@ export interface Demand {
   readonly uses?: Uses | undefined;
   /** Gives back, reports or ends: possible also when the time is up. */
   readonly winds_down?: true | undefined;
+  /** Asked in no session: nothing would ever end what was counted as one's, so nothing is. */
+  readonly sessionless?: true | undefined;
 }

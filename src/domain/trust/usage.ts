@@ -74,8 +74,9 @@ export function overLimit(limit: Limit, allowed: number, message: string, profil
 }
 
 /** Whether the profile limits anything that this call has to do with. */
-export function isLimited({ profile }: Standing, { uses, winds_down }: Demand): boolean {
+export function isLimited({ profile }: Standing, { uses, winds_down, sessionless }: Demand): boolean {
   const { resource_limits: most } = profile;
+  if (sessionless === true) return false;
   if (most.max_execution_seconds !== undefined && winds_down !== true) return true;
   if (uses === undefined) return false;
   return (

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import type { ForeignRecord } from '../../ledger/foreign.ts';
+import { type ForeignRecord, foreignActor } from '../../ledger/foreign.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../../ledger/log.ts';
 import type { Place } from '../sqlite/journal.ts';
 import type { EventsFile } from './events-file.ts';
@@ -139,9 +139,7 @@ function otherEntry(
       ...at,
       at_ms: found?.at_ms ?? at.at_ms,
       schema: EVENT_SCHEMA,
-      agent_id,
-      agent_type: 'foreign',
-      session_id: agent_id,
+      ...foreignActor(agent_id),
       sequence: 0,
       operation: found?.event_type ?? 'unreadable_line',
       operation_id: '',

@@ -6,7 +6,7 @@ import type { Request } from '../../ledger/log.ts';
 /**
  * Whose call a proposal was that `cox` itself has left in the inbox: under which name its answer is known, and which of the session's
  * calls it was. What it asks for stands in the proposal as everybody writes it. Any program may write such a file, so nothing of
- * it is taken for decided, permitted or anybody else's.
+ * it is taken for decided, permitted or anybody else's, and its session for one only where it is known.
  */
 export interface LeftCall {
   readonly project: string;

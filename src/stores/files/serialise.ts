@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { Command, Decision } from '../../ledger/decision.ts';
-import type { AgentProposal, ProposedDecision } from '../../ledger/foreign.ts';
-import type { Actor, Request } from '../../ledger/log.ts';
+import type { EntityKey } from '../../ledger/entity.ts';
+import type { DecideProposal } from '../../ledger/foreign.ts';
+import type { Request } from '../../ledger/log.ts';
 import type { Decided, Serialised } from '../../ledger/serialiser.ts';
 import type { Outcome, StoreContext } from '../../ledger/store.ts';
 import { decideInside } from '../sqlite/deciding.ts';
@@ -14,8 +15,6 @@ import { setAside } from './set-aside.ts';
 
 /** So that a proposal that was decided is not decided again, should it still lie there. */
 const PROPOSED = 'proposal';
-
-type Decide = (proposal: AgentProposal, actor: Actor) => ProposedDecision;
 
 interface Asked {
   readonly request: Request;
@@ -74,7 +73,11 @@ export class Inbox {
     return path.slice(this.#layout.inbox.length + 1);
   }
 
-  #decideAll(staged: readonly Staged[], decide: Decide | undefined, poison: Poison): Promise<Decided[]> {
+  #decideAll(
+    staged: readonly Staged[],
+    decide: DecideProposal | undefined,
+    poison: Poison,
+  ): Promise<Decided[]> {
     const decideEach = () =>
       staged.map((each) => {
         try {
@@ -88,7 +91,7 @@ export class Inbox {
     return this.#writer.inTransaction(decideEach, true);
   }
 
-  #decideOne(staged: Staged, decide: Decide | undefined): Decided {
+  #decideOne(staged: Staged, decide: DecideProposal | undefined): Decided {
     const { proposal_id, agent_id, proposal } = staged;
     const { request, decision } = this.#asked(staged, decide);
     const outcome = decideInside(this.#writer, this.#context, request, decision);
@@ -98,14 +101,14 @@ export class Inbox {
   }
 
   /** By the rules as they are here and now, whoever wrote it: no file brings its own decision along. */
-  #asked({ proposal, proposal_id, agent_id, modified_ns }: Staged, decide: Decide | undefined): Asked {
+  #asked({ proposal, proposal_id, modified_ns }: Staged, decide: DecideProposal | undefined): Asked {
     if (decide === undefined) throw new Error('nobody here knows how to decide it');
     const { event_type: _, left, ...parameters } = proposal;
-    const { agent_type, session_id } = left ?? { agent_type: 'foreign', session_id: agent_id };
-    const actor = { agent_id, agent_type, session_id };
-    const { operation, decision } = decide(proposal, actor);
+    const project = left?.project ?? this.#home;
+    const stateOf = (key: EntityKey) => this.#writer.records.get(project, key)?.state;
+    const { actor, operation, decision } = decide(proposal, left, stateOf);
     const request: Request = {
-      project: left?.project ?? this.#home,
+      project,
       actor,
       sequence: left?.sequence ?? proposal.sequence ?? 0,
       operation,
