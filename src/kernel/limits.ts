@@ -123,6 +123,7 @@ export const limits = {
   /** Claims that one round looks at for silence. */
   claims_per_round: 30,
   evaluators_max: 50,
+  evaluator_name_chars_max: 200,
   /** A file in an inbox, and how many of one agent's a pass of the serialiser takes: nobody's flood delays the others. */
   proposal_bytes_max: 16_000_000,
   proposals_per_pass: 1000,

@@ -42,6 +42,14 @@ export function nameProblem(value: unknown): string | undefined {
   return isUnprintable(value) || hidesSomething(value) ? 'printable characters only' : undefined;
 }
 
+/** The same for what a thing is called, such as an evaluator: nobody can pass for it, so some of it may show nothing. */
+export function labelProblem(value: unknown, chars_max: number): string | undefined {
+  if (typeof value !== 'string') return 'text';
+  if (value === '' || value.length > chars_max) return `1 to ${chars_max} characters`;
+  if (isUnprintable(value)) return 'printable characters only';
+  return value.trim() === value ? undefined : 'no spaces around it';
+}
+
 /** What keeps a sound name from being an agent's: it belongs to somebody else. */
 export function reservedProblem(field: string, name: string): string | undefined {
   // However it is written: who reads "Person:bob" in a list does not look at the case.

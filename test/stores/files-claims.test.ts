@@ -11,6 +11,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { isSerialiser, type Serialised } from '../../src/ledger/serialiser.ts';
 import { assignProfile, setProfile } from '../../src/operations/change-profiles.ts';
 import { claimEdge } from '../../src/operations/claim-edge.ts';
+import { convergeEdge } from '../../src/operations/claims.ts';
 import { agent, type Call } from '../conformance/engine.ts';
 import { ask } from '../support/asking.ts';
 
@@ -238,6 +239,19 @@ test('[CLAIM-9] [PROF-1] what an agent’s profile forbids it is not given throu
     ['eve', 'operation_not_permitted'],
     ['fay', 'edge_started'],
   ]);
+});
+
+test('[CLAIM-9] a convergence with a long name of an evaluator is left and decided like any other', async () => {
+  await using fleet = await Fleet.found();
+  const eve = fleet.coxswain.connect({ agent_id: 'eve', session_id: 's' });
+  await ask(eve, 'claim_edge', { ...EDGE, agent_role: 'full_stack' });
+  const evaluators = [{ name: 'x'.repeat(150), passed: true }];
+  const left = await fleet.whileBusy(() => eve.perform(convergeEdge, { ...EDGE, evaluators }));
+  assert.equal(left.action, 'pending', JSON.stringify(left));
+  const { decided, set_aside } = await fleet.serialise();
+  assert.deepEqual(set_aside, []);
+  assert.equal(decided[0]?.outcome.action, 'edge_converged');
+  assert.deepEqual(await fleet.holders(), {});
 });
 
 /** As if `cox` had left it in this session. */

@@ -17,8 +17,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import { convergeEdge } from '../../src/operations/schemas/claims.ts';
 import { listProposals, remove, stage } from '../../src/stores/files/inbox.ts';
 import { agentOf, belongsTo, fileName, folderOf } from '../../src/stores/files/inbox-names.ts';
 import { proposalOf } from '../../src/stores/files/proposal.ts';
@@ -275,6 +276,25 @@ test('[CLAIM-9] the words of others for a proposal, in any shape', () => {
     [[{ name: 'tests', passed: true }], [{ name: 'tests', passed: true }]],
   ] as const)
     assert.deepEqual(read({ ...ended, evaluators } as unknown as JsonObject).evaluators, kept);
+});
+
+test('[CLAIM-9] [CLAIM-3] evaluators that a call may name are read from the file that it is left as, and no others', () => {
+  const about = { feature: 'F-1', edge: 'design→code' };
+  const agree = (evaluators: Json) => {
+    const called = convergeEdge.parse({ ...about, evaluators }).ok;
+    const read = proposalOf(JSON.stringify({ event_type: 'edge_converged', ...about, evaluators }), 'anna');
+    assert.equal(!('problem' in read), called, JSON.stringify(evaluators));
+    if (called && 'evaluators' in read) assert.deepEqual(read.evaluators, evaluators);
+  };
+  const long = limits.evaluator_name_chars_max;
+  const odd = ['', ' ', ' x', 'x ', 'passes ✔️', 'a\u200bb', '\ud800', 'a\nb', 'a\0', 'ä 👩‍💻', '\u3164'];
+  for (const name of ['x'.repeat(150), 'x'.repeat(long), 'x'.repeat(long + 1), ...odd])
+    agree([{ name, passed: true }]);
+  for (const score of ['3/3', '3/4', '4/3', '0/0', '1/1000000', '1', '/', 'a/b', '']) agree(score);
+  agree(Array.from({ length: limits.evaluators_max + 1 }, () => ({ name: 'x', passed: true })));
+  const name = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 120, maxLength: 220 }));
+  const evaluator = fc.record({ name, passed: fc.boolean() }, { noNullPrototype: true });
+  fc.assert(fc.property(fc.array(evaluator), agree), { numRuns: 200 });
 });
 
 test('[CLAIM-9] what one of ours brings along says whose call it was, and nothing of what it comes to', () => {

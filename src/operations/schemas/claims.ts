@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { normEdge } from '../../domain/claims/edge.ts';
 import { CLAIM_MODES, SECOND_AGENT } from '../../domain/claims/mode.ts';
+import { isScore, SCORE } from '../../kernel/evaluators.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fields, inputSchema, name, text } from './schema.ts';
 
@@ -13,18 +14,16 @@ const agent_role = name('The role you act in; default: AGENT_ROLE.', limits.agen
 const about = { feature, edge };
 const iteration = z.int().min(0).max(1_000_000).describe('Which iteration is done.');
 
-const evaluator = z.strictObject({ name: name('Which evaluator.', 200), passed: z.boolean() });
+const evaluator = z.strictObject({
+  name: name('Which evaluator.', limits.evaluator_name_chars_max),
+  passed: z.boolean(),
+});
 const EVALUATORS = 'a list of {"name": …, "passed": true}, or passed/total such as "3/3"';
-const score = z.string().regex(/^\d{1,6}\/\d{1,6}$/);
+const score = z.string().regex(SCORE);
 const evaluators = z
   .union([z.array(evaluator).max(limits.evaluators_max), score], { error: EVALUATORS })
   .refine((value) => typeof value !== 'string' || isScore(value), EVALUATORS)
   .describe(`What was evaluated: ${EVALUATORS}.`);
-
-function isScore(value: string): boolean {
-  const [passed = 0, total = 0] = value.split('/').map(Number);
-  return passed <= total;
-}
 
 export const claimEdge = inputSchema(
   z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { isUnprintable } from '../../kernel/names.ts';
+import { labelProblem } from '../../kernel/names.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { InputSchema } from '../../operation.ts';
 
@@ -21,9 +21,9 @@ export function someText(max: number, description: string) {
 
 /** A name of somebody or something: shown to others, part of keys. */
 export function name(description: string, max: number = limits.agent_id_chars_max) {
-  return someText(max, description)
-    .refine((value) => !isUnprintable(value), 'printable characters only')
-    .refine((value) => value.trim() === value, 'no spaces around it');
+  return someText(max, description).refine((value) => labelProblem(value, max) === undefined, {
+    error: ({ input }) => labelProblem(input, max),
+  });
 }
 
 /** A path is checked by its own rules (`kernel/path.ts`); here only its type and a bound. */

@@ -1,3 +1,4 @@
+import { isEvaluatorName, isScore } from '../../kernel/evaluators.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.ts';
@@ -121,11 +122,11 @@ function isCount(value: unknown): value is number | undefined {
 }
 
 function evaluatorsOf(value: Json | undefined): Proposal['evaluators'] {
-  if (typeof value === 'string') return /^\d{1,6}\/\d{1,6}$/.test(value) ? value : undefined;
+  if (typeof value === 'string') return isScore(value) ? value : undefined;
   if (Array.isArray(value)) {
     const results = value.flatMap((one) =>
-      isObject(one) && nameProblem(one.name) === undefined && typeof one.passed === 'boolean'
-        ? [{ name: one.name as string, passed: one.passed }]
+      isObject(one) && isEvaluatorName(one.name) && typeof one.passed === 'boolean'
+        ? [{ name: one.name, passed: one.passed }]
         : [],
     );
     return results.length === value.length && value.length <= limits.evaluators_max ? results : undefined;
