@@ -5,7 +5,7 @@ import { commit, type Decision, refused, type Verdict } from '../../ledger/decis
 import type { LogEntry } from '../../ledger/log.ts';
 import type { Lease } from '../lease.ts';
 import type { ClaimCommand } from './acting.ts';
-import { CLAIM, type ClaimState, claimEvent, claimId } from './claim.ts';
+import { CLAIM, type ClaimState, claimEvent, claimId, takenReason } from './claim.ts';
 import { mayConverge } from './rules.ts';
 import {
   commitUnder,
@@ -79,13 +79,11 @@ function reject(scene: Scene, lease: Lease): Verdict<JsonObject> {
   const event = claimEvent(command, 'claim_rejected', {
     agent_id: caller.agent_id,
     agent_role,
-    reason: reasonOf(lease),
+    reason: takenReason(lease),
     held_by: lease.agent_id,
   });
   return commit([event], rejection(scene, lease), deadline_ms(lease));
 }
-
-const reasonOf = ({ agent_id }: Lease) => `already claimed by ${agent_id}`;
 
 function rejection({ command, record, now_ms }: Scene, lease: Lease): Refusal {
   const about = named(command);
@@ -93,9 +91,9 @@ function rejection({ command, record, now_ms }: Scene, lease: Lease): Refusal {
   const last_active_ms = state?.last_active_ms ?? lease.granted_at_ms;
   const stale = isIdle({ last_active_ms }, command.rules, now_ms);
   const silent = stale ? ' It has been silent for long; a person can release it.' : '';
-  return refuse('claim_rejected', `${about.edge} on ${about.feature} is ${reasonOf(lease)}.${silent}`, {
+  return refuse('claim_rejected', `${about.edge} on ${about.feature} is ${takenReason(lease)}.${silent}`, {
     ...about,
-    reason: reasonOf(lease),
+    reason: takenReason(lease),
     held_by: lease.agent_id,
     held_role: state?.agent_role ?? null,
     claimed_at: isoTime(lease.granted_at_ms),

@@ -65,6 +65,11 @@ export function heldLease(state: ClaimState | undefined): Lease | undefined {
   return { ...state.lease, expires_at_ms };
 }
 
+/** Why another does not get it: the words in the log and in the answer. */
+export function takenReason({ agent_id }: Lease): string {
+  return `already claimed by ${agent_id}`;
+}
+
 export type ClaimRecord = EntityRecord<ClaimState>;
 
 export const CLAIM = 'claim';

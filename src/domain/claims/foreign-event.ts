@@ -4,7 +4,7 @@ import { isUnprintable, nameProblem, reservedProblem } from '../../kernel/names.
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { FOREIGN_TYPE, type ForeignRecord } from '../../ledger/foreign.ts';
 import { isOver, type Lease } from '../lease.ts';
-import { type ClaimState, claimEvent, claimKey, heldLease, NEVER_MS } from './claim.ts';
+import { type ClaimState, claimEvent, claimKey, heldLease, NEVER_MS, takenReason } from './claim.ts';
 import { normEdge } from './edge.ts';
 
 const TEXT_CHARS_MAX = 500;
@@ -62,10 +62,7 @@ const started: Mapping = (said, before) => {
   const isOpen = before?.asked === true || (before?.unnamed === true && agent_named);
   const held = isOpen ? undefined : heldLease(before);
   if (held !== undefined && held.agent_id !== agent_id && !isOverBy(held, at_ms))
-    return [
-      'claim_rejected',
-      { agent_id, reason: `already claimed by ${held.agent_id}`, held_by: held.agent_id },
-    ];
+    return ['claim_rejected', { agent_id, reason: takenReason(held), held_by: held.agent_id }];
   return granted(said, before);
 };
 
