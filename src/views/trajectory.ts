@@ -1,5 +1,5 @@
 import { normEdge } from '../domain/claims/edge.ts';
-import { DEFAULT_TRAJECTORY, stepsOf } from '../domain/routing/topology.ts';
+import { stepsOf, usualSteps } from '../domain/routing/topology.ts';
 import { isoTime } from '../kernel/clock.ts';
 import type { Setting } from '../places/yaml-text.ts';
 import type { ViewedClaim } from './claims-read.ts';
@@ -44,7 +44,8 @@ export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Sett
   const feature = asMap(file);
   const trajectory = asMap(feature.trajectory);
   const settings: Setting[] = [];
-  const usual = usualFor(Object.keys(trajectory));
+  // With one of them written down the others have to be, too, in their order, or the feature would be that one step from then on.
+  const usual = usualSteps(stepsOf(Object.keys(trajectory))).flatMap(({ to }) => to ?? []);
   const statuses = new Map(Object.entries(trajectory).map(([key, entry]) => [key, statusIn(entry)]));
   for (const key of usual) statuses.set(key, 'pending');
   for (const claim of claims) {
@@ -60,15 +61,6 @@ export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Sett
   if (status !== undefined) settings.push({ path: ['status'], value: status });
   const all = usual.map((key) => ({ path: ['trajectory', key, 'status'], value: statuses.get(key) ?? null }));
   return [...all, ...settings].filter(({ path, value }) => !saysSame(valueAt(file, path), value));
-}
-
-/**
- * The steps that a file means which names none. With one of them written down the others have to be, too, in their order, or the
- * feature would be that one step from then on.
- */
-function usualFor(keys: readonly string[]): string[] {
-  const namesAny = stepsOf(keys).some((step) => step !== undefined);
-  return namesAny ? [] : DEFAULT_TRAJECTORY.flatMap(({ to }) => to ?? []);
 }
 
 function entrySettings(

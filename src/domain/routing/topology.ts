@@ -33,7 +33,12 @@ const byAsset = new Map(
 const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
 
 /** What a feature goes through of which nothing is said. */
-export const DEFAULT_TRAJECTORY: readonly Step[] = DEFAULT_STEPS.slice(0, 4);
+const DEFAULT_TRAJECTORY: readonly Step[] = DEFAULT_STEPS.slice(0, 4);
+
+/** The usual steps, where a trajectory names none of its own; where it names any, nothing. */
+export function usualSteps(named: readonly (Step | undefined)[]): readonly Step[] {
+  return named.some((each) => each !== undefined) ? [] : DEFAULT_TRAJECTORY;
+}
 
 /**
  * The steps of a trajectory, whose keys are edges (`design→code`, `design_code`) or, more often, the assets they lead to. An

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normFeature } from '../../domain/claims/edge.ts';
 import type { Feature } from '../../domain/routing/feature.ts';
-import { DEFAULT_TRAJECTORY, stepsOf } from '../../domain/routing/topology.ts';
+import { stepsOf, usualSteps } from '../../domain/routing/topology.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isUnprintable } from '../../kernel/names.ts';
 import type { FileProblem } from '../file-problem.ts';
@@ -123,11 +123,12 @@ function priorityOf(given: FeatureFile['priority']): number {
 function trajectoryOf({ trajectory }: FeatureFile): Feature['trajectory'] {
   const entries = Object.entries(trajectory ?? {});
   const steps = stepsOf(entries.map(([key]) => key));
+  const usual = usualSteps(steps);
+  if (usual.length > 0) return usual.map((step) => ({ ...step, status: 'pending' }));
   const found = entries.flatMap(([, terms], index) => {
     const step = steps[index];
     const said = typeof terms === 'string' ? terms : (terms?.status ?? 'pending');
     return step === undefined ? [] : [{ ...step, status: oneOf(STEP_STATUSES, said, 'iterating') }];
   });
-  if (found.length === 0) return DEFAULT_TRAJECTORY.map((step) => ({ ...step, status: 'pending' }));
   return [...new Map(found.toReversed().map((step) => [step.edge, step])).values()].toReversed();
 }
