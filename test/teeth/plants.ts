@@ -189,7 +189,7 @@ const areas: Plant[] = [
   },
   {
     name: 'PostgreSQL: get_work does not ask whether a folder is locked',
-    file: 'src/stores/postgres/migrations/007_lock_areas.sql',
+    file: 'src/stores/postgres/migrations/020_smaller_takes.sql',
     from: 'IF NOT coxswain.no_folder_is_locked(p_project) THEN',
     to: 'IF false THEN',
     tests: ['test/stores/postgres-take.long.test.ts'],
@@ -381,7 +381,7 @@ const postgres: Plant[] = [
   },
   {
     name: 'PostgreSQL: a taken task is taken again',
-    file: 'src/stores/postgres/migrations/007_lock_areas.sql',
+    file: 'src/stores/postgres/migrations/020_smaller_takes.sql',
     from: 'AND (p_types IS NULL OR coxswain.still_ready(p_project, p_ids[at]))',
     to: '',
     tests: ['test/chaos/follow.long.test.ts', conformance('postgres')],
