@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { failure, faultOf } from './failures.ts';
-import { prepareSession } from './session.ts';
+import { prepareSession, queryWithin } from './session.ts';
 
 /** A caller hears within two seconds that the server is away; a step leaves a little of that to the rest of the call. */
 export const STEP_MS_MAX = 1700;
@@ -74,14 +74,8 @@ export class Database {
         continue;
       }
       try {
-        const query_timeout = Math.max(1, this.#left_ms(deadline_ms));
-        // @types/pg knows query_timeout only on the client; the library takes it per query too.
-        const query: pg.QueryConfig & { query_timeout: number } = {
-          ...statement,
-          values: values(),
-          query_timeout,
-        };
-        const { rows } = await client.query<{ r: T }>(query);
+        const left_ms = Math.max(1, this.#left_ms(deadline_ms));
+        const { rows } = await queryWithin<{ r: T }>(client, { ...statement, values: values() }, left_ms);
         client.release();
         return rows[0]?.r as T;
       } catch (error) {

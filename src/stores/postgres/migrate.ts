@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { type Database, STEP_MS_MAX } from './database.ts';
 import { failure } from './failures.ts';
-import { prepareSession } from './session.ts';
+import { prepareSession, queryWithin } from './session.ts';
 import { EPOCH } from './write-group.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
@@ -94,8 +94,6 @@ async function readMeta(client: pg.Client): Promise<Meta> {
   return meta;
 }
 
-async function ask<T extends pg.QueryResultRow>(client: pg.Client, text: string, query_timeout: number) {
-  // @types/pg knows query_timeout only on the client; the library takes it per query too.
-  const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout };
-  return (await client.query<T>(query)).rows?.[0];
+async function ask<T extends pg.QueryResultRow>(client: pg.Client, text: string, within_ms: number) {
+  return (await queryWithin<T>(client, { text }, within_ms)).rows?.[0];
 }

@@ -22,8 +22,17 @@ const SETTINGS = `SELECT ${Object.entries(WANTED)
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
 
 /** Before anything else is asked on a new connection. */
-export async function prepareSession(client: pg.ClientBase, query_timeout: number): Promise<void> {
+export async function prepareSession(client: pg.ClientBase, within_ms: number): Promise<void> {
+  await queryWithin(client, { text: SETTINGS }, within_ms);
+}
+
+/** Gives up when no answer has come by then; the server may still be at it. */
+export async function queryWithin<R extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  query: pg.QueryConfig,
+  within_ms: number,
+): Promise<pg.QueryResult<R>> {
   // @types/pg knows query_timeout only on the client; the library takes it per query too.
-  const query: pg.QueryConfig & { query_timeout: number } = { text: SETTINGS, query_timeout };
-  await client.query(query);
+  const timed: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: within_ms };
+  return await client.query<R>(timed);
 }
