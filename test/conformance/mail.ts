@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import type { Scene } from './suite.ts';
 
 const bodies = (answer: JsonObject) => (answer.messages as JsonObject[]).map(({ body }) => body);
@@ -53,6 +54,26 @@ export function mailCases(scene: Scene): void {
     await last('send_message', { body: 'I can', in_reply_to: message_id });
     assert.equal(bodies(await kim('read_inbox', { thread_id })).at(-1), 'I can');
     assert.deepEqual(bodies(await last('read_inbox', { thread_id, limit: 1 })), ['I can']);
+  });
+
+  test(`[MAIL-1] ${engine}: a thread shows everybody its end, though more copies stand in it than are read at once`, async () => {
+    const to = ['lea', ...Array.from({ length: limits.message_recipients_max - 1 }, (_, n) => `max-${n}`)];
+    const [lea, max] = [scene.agent('lea'), scene.agent('max-7')];
+    const first = await lea('send_message', { to: [...to.slice(0, -1), 'ned'], body: '0' });
+    const { thread_id } = first;
+    const in_reply_to = first.message_id;
+    const count = Math.ceil(limits.range_rows_max / to.length) + 2;
+    for (let n = 1; n < count; n += 1) await lea('send_message', { to, body: String(n), in_reply_to });
+    const last = Array.from({ length: 20 }, (_, n) => String(count - 20 + n));
+    assert.deepEqual(bodies(await max('read_inbox', { thread_id })), last);
+    await max('send_message', { body: 'I read it', in_reply_to });
+    assert.deepEqual(bodies(await max('read_inbox', { thread_id, limit: 2 })), [last.at(-1), 'I read it']);
+    // She sees each copy of what she sent.
+    const hers = (await lea('read_inbox', { thread_id, limit: 100 })).messages as JsonObject[];
+    assert.deepEqual([hers.length, hers.at(-1)?.from, hers.at(-2)?.body], [100, 'max-7', last.at(-1)]);
+    const whole = await max('read_inbox', { thread_id, limit: 100 });
+    assert.deepEqual(bodies(whole), [...Array.from({ length: count }, (_, n) => String(n)), 'I read it']);
+    assert.deepEqual(bodies(await scene.agent('ned')('read_inbox', { thread_id })), ['0']);
   });
 
   test(`[MAIL-1] ${engine}: nobody acknowledges, answers or reads what is not theirs`, async () => {

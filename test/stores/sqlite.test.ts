@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { entities } from '../../src/domain/entities.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import { Statements } from '../../src/stores/sqlite/statements.ts';
@@ -186,4 +187,25 @@ test('[LOCK-10] a store from before locks on folders: what is held in it is seen
   const replayed = await replay(store, entities, project);
   assert.deepEqual(await compareWithLive(store, entities, project, replayed), []);
   await upgraded.close();
+});
+
+test('[MAIL-1] a thread from before messages were found by who takes part in it goes on as one', async () => {
+  const { coxswain, path } = await fresh();
+  const sent = await agent(coxswain, 'ann')('send_message', { to: ['ben', 'cat'], body: 'old' });
+  await coxswain.close();
+  tamper(path, "DELETE FROM links WHERE kind = 'message'");
+  const later = await open({ store: `sqlite:${path}` });
+  try {
+    const [ann, ben] = [agent(later, 'ann'), agent(later, 'ben')];
+    const { thread_id } = sent;
+    await ben('acknowledge_message', { message_ids: [sent.message_id as string] });
+    await ben('send_message', { body: 'new', in_reply_to: sent.message_id });
+    const shown = async (call: typeof ann, limit: number) =>
+      ((await call('read_inbox', { thread_id, limit })).messages as JsonObject[]).map(({ body }) => body);
+    assert.deepEqual(await shown(ann, 20), ['old', 'old', 'new'], 'both copies, and the answer');
+    assert.deepEqual(await shown(ben, 20), ['old', 'new']);
+    assert.deepEqual(await shown(ben, 1), ['new']);
+  } finally {
+    await later.close();
+  }
 });

@@ -4,7 +4,9 @@ import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, prefixed, type Range, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
+import { inIndexOrder } from '../../ledger/index-order.ts';
 import type { Caller } from '../lease.ts';
+import { newestFirst } from '../sessions/session.ts';
 
 /** One recipient's copy of a message: each is read and acknowledged by itself. */
 export interface Message {
@@ -29,6 +31,8 @@ export const MESSAGE = 'message';
 const unread = (agent_id: string) => `unread/${agent_id}\n`;
 const seen = (agent_id: string) => `seen/${agent_id}\n`;
 const thread = (thread_id: string) => `${thread_id}\n`;
+/** What somebody wrote or got in a thread. */
+const part = (thread_id: string, agent_id: string) => `${thread(thread_id)}${agent_id}\n`;
 
 export const messageEntity: EntityType<Message> = {
   kind: MESSAGE,
@@ -39,9 +43,12 @@ export const messageEntity: EntityType<Message> = {
     return { ...state, acknowledged_at_ms: at_ms };
   },
   index(state) {
-    const box = state.acknowledged_at_ms === undefined ? unread : seen;
+    const { thread_id, from, to, sent_at_ms, acknowledged_at_ms } = state;
+    const box = acknowledged_at_ms === undefined ? unread : seen;
+    const when = newestFirst(sent_at_ms);
+    const links = [...new Set([from, to])].map((agent_id) => `${part(thread_id, agent_id)}${when}`);
     // Equal keys come in the order in which they were sent.
-    return { sort: box(state.to), group: thread(state.thread_id) };
+    return { sort: box(to), group: thread(thread_id), links };
   },
 };
 
@@ -84,13 +91,21 @@ export function sendMessage(caller: Caller, message: NewMessage): Decision<JsonO
   };
 }
 
-/** Unread ones first come first; `all` has those that were acknowledged behind them; a thread has both in order. */
+/** Unread ones first come first; `all` has those that were acknowledged behind them; a thread has both. */
 export function inboxRanges(agent_id: string, which: Inbox): Range[] {
-  // Every copy stands in it, those to others too: how many of them are the caller's shows only when they are read.
-  if (which.thread_id !== undefined)
-    return [prefixed('group', MESSAGE, thread(which.thread_id), limits.range_rows_max)];
+  if (which.thread_id !== undefined) return threadRanges(agent_id, which.thread_id, which.limit);
   const boxes = which.all ? [unread, seen] : [unread];
   return boxes.map((box) => prefixed('sort', MESSAGE, box(agent_id), which.limit));
+}
+
+function threadRanges(agent_id: string, thread_id: string, limit: number): Range[] {
+  return [
+    // The caller's end of it, however many copies to others there are. Of one millisecond the first come first, and the last are
+    // wanted: so some more are read than are shown.
+    prefixed('link', MESSAGE, part(thread_id, agent_id), limit + limits.entities_per_commit),
+    // Everybody's beginning: what was sent by a Coxswain that did not write those links is found here only.
+    prefixed('group', MESSAGE, thread(thread_id), limits.range_rows_max),
+  ];
 }
 
 /** What nobody has acknowledged yet, whoever it is for. */
@@ -106,11 +121,19 @@ export interface Inbox {
 
 export function listMessages(agent_id: string, which: Inbox, loaded: Loaded): JsonObject[] {
   const records = inboxRanges(agent_id, which).flatMap((range) => loaded.list<Message>(range));
-  // A thread shows what one took part in, the copies to others only of what one has sent.
-  const mine = records.filter(({ state }) => state.to === agent_id || state.from === agent_id);
   // A box empties as its messages are acknowledged; a thread only grows, and its end is what it has come to.
-  const shown = which.thread_id === undefined ? mine.slice(0, which.limit) : mine.slice(-which.limit);
+  const shown =
+    which.thread_id === undefined
+      ? records.slice(0, which.limit)
+      : partOf(agent_id, records).slice(-which.limit);
   return shown.map(describe);
+}
+
+/** What one took part in, the copies to others only of what one has sent; each once, in the order in which they were sent. */
+function partOf(agent_id: string, records: readonly EntityRecord<Message>[]): EntityRecord<Message>[] {
+  const mine = records.filter(({ state }) => state.to === agent_id || state.from === agent_id);
+  const each = new Map(mine.map((record) => [record.id, record]));
+  return [...each.values()].sort((a, b) => inIndexOrder('', a, '', b));
 }
 
 function describe({ state }: EntityRecord<Message>): JsonObject {
