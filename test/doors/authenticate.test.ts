@@ -236,3 +236,29 @@ test('[HTTP-2] a key that is revoked while its call waits: it leaves the line an
   await door.post('/locks/release', { ...acquire, agent_id: 'carl' }, withKey(SERVICE));
   assert.deepEqual((await door.operator('check_locks', {})).locks, []);
 });
+
+test('[HTTP-2] however many calls wait with a key that is revoked: it is looked up once, and nobody beside them is taken for a guesser', async () => {
+  const clock = settableClock();
+  await using door = await startApi({ clock, vigil_ms: 20 });
+  const { key, key_id } = await door.key({ agent: 'bob' });
+  const unused = await door.key({ agent: 'carl' });
+  await door.post('/locks/acquire', acquire, withKey(ALICE));
+  const waiting = Array.from({ length: 25 }, (_, index) =>
+    door.post('/locks/acquire', { ...acquire, session_id: `s-${index}`, wait_seconds: 60 }, withKey(key)),
+  );
+  const cut = Promise.allSettled(waiting);
+  const line = async () => (await door.operator('check_locks', {})).waiting as JsonObject[] | undefined;
+  await until(async () => (await line())?.length === waiting.length);
+  const { store } = door.api.coxswain;
+  const find = store.find.bind(store);
+  let looks = 0;
+  await door.operator('revoke_key', { key_id });
+  store.find = (project, needs) => {
+    if (needs.keys?.some(({ kind }) => kind === 'api_key')) looks += 1;
+    return find(project, needs);
+  };
+  clock.forward_ms += 2_000;
+  assert.ok((await cut).every(({ status }) => status === 'rejected'));
+  assert.ok(looks <= 1, `${looks} looks for one key`);
+  assert.equal(await statusWith(door, unused.key), 200);
+});

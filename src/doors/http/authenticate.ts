@@ -109,6 +109,22 @@ export class Authenticator {
   }
 
   /**
+   * Whether a call that was let in would still be. It guesses nothing, so its network has no fewer tries for it, and it is not held
+   * back for what its neighbours try. However many calls with one key are asked about at once, the store is asked once.
+   */
+  async stillOpens(headers: IncomingHttpHeaders, socket: Pick<Socket, 'remoteAddress'>): Promise<boolean> {
+    const presented = presentedKey(headers);
+    if (presented === undefined) return false;
+    const hash = this.#hashOf(presented, socket);
+    const known = this.#known.get(hash);
+    if (known !== undefined && this.#coxswain.clock.elapsed_ms() < known.fresh_until_ms) return true;
+    const verified = await this.#verifyOnce(hash, presented);
+    if (verified === undefined) this.#known.delete(hash);
+    else this.#remember(hash, verified, this.#networkOf(socket.remoteAddress ?? 'unknown'));
+    return verified !== undefined;
+  }
+
+  /**
    * By its hash a key is looked for: how long it takes to find one in a map says nothing about a secret then. The last one of a
    * connection is compared with what came over the same connection only.
    */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Authenticator, isDenial } from './authenticate.ts';
+import type { Authenticator } from './authenticate.ts';
 
 const LOOK_EVERY_MS = 3_000;
 
@@ -32,18 +32,11 @@ export class Vigil {
   }
 
   #look(): void {
-    for (const [response, request] of this.#watched)
-      void this.#isOver(request).then((over) => over && response.destroy());
-  }
-
-  async #isOver({ headers, socket }: IncomingMessage): Promise<boolean> {
-    try {
-      const found = await this.#authenticator.authenticate(headers, socket);
-      // One who is held back for what its neighbours do may be asked again later.
-      return isDenial(found) && found.status === 401;
-    } catch {
-      // A store that can't be asked right now takes nobody's right away.
-      return false;
-    }
+    for (const [response, { headers, socket }] of this.#watched)
+      this.#authenticator.stillOpens(headers, socket).then(
+        (opens) => opens || response.destroy(),
+        // A store that can't be asked right now takes nobody's right away.
+        () => {},
+      );
   }
 }
