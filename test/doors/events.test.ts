@@ -8,7 +8,7 @@ import { StoreFailure } from '../../src/kernel/refusal.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { acquireLock } from '../../src/operations/acquire-lock.ts';
 import { until } from '../support/until.ts';
-import { ALICE, type ApiDoor, SERVICE, settableClock, startApi, withKey } from './api.ts';
+import { ALICE, type ApiDoor, ENV, SERVICE, settableClock, startApi, withKey } from './api.ts';
 import { listen } from './listener.ts';
 import { scratch } from './support.ts';
 
@@ -101,7 +101,7 @@ test('[HTTP-6] what an agent was stopped at, and what it asks a person for, is t
 
 test('[HTTP-2] events: who may no longer listen is let go; a heartbeat tells the others that it is alive', async () => {
   const clock = settableClock();
-  await using door = await startApi({ clock, streams: { heartbeat_ms: 20 } });
+  await using door = await startApi({ clock, vigil_ms: 20, streams: { heartbeat_ms: 20 } });
   const { key, key_id } = await door.key({ agent: 'bob' });
   using mine = await listen(door.url, withKey(key));
   using theirs = await listen(door.url, withKey(ALICE));
@@ -111,6 +111,32 @@ test('[HTTP-2] events: who may no longer listen is let go; a heartbeat tells the
   await mine.ended;
   const beats = theirs.comments.length;
   await until(async () => theirs.comments.length > beats);
+});
+
+test('[HTTP-2] events: whose key is revoked is let go as soon as those who wait, however seldom the heart beats', async () => {
+  const clock = settableClock();
+  await using door = await startApi({ clock, vigil_ms: 20, streams: { heartbeat_ms: 60_000 } });
+  const { key, key_id } = await door.key({ agent: 'bob' });
+  using mine = await listen(door.url, withKey(key));
+  await door.operator('revoke_key', { key_id });
+  clock.forward_ms += 2_000;
+  await until(async () => mine.response.closed, 5_000);
+});
+
+test('[HTTP-2] events: a listener whose key is good stays, though somebody beside it guesses', async () => {
+  const others = Array.from({ length: 1000 }, (_, index) => `key-of-another-${index}`);
+  const env = { ...ENV, COORDINATION_API_KEYS: others.join() };
+  await using door = await startApi({ env, vigil_ms: 20, streams: { heartbeat_ms: 300 } });
+  const status = async (key: string) => (await door.ask('GET', '/metrics', withKey(key))).status;
+  const { key } = await door.key({ agent: 'bob' });
+  using mine = await listen(door.url, withKey(key));
+  // After so many others nobody remembers that it was good from here.
+  for (const other of others) assert.equal(await status(other), 200);
+  const guesses = await Promise.all(Array.from({ length: 40 }, (_, index) => status(`guess-${index}`)));
+  assert.ok(guesses.includes(429));
+  const beats = mine.comments.length;
+  await until(async () => mine.comments.length > beats + 2 || mine.response.closed);
+  assert.ok(!mine.response.closed);
 });
 
 test('events: only so many listen, and those who leave make room', async () => {

@@ -16,17 +16,11 @@ export interface StreamLimits {
 const LIMITS: StreamLimits = { listeners_max: 500, unsent_bytes_max: 1_000_000, heartbeat_ms: 15_000 };
 const RETRY_AFTER_SECONDS = 30;
 
-interface Stream {
-  readonly response: ServerResponse;
-  /** Asked with every heartbeat: a key may have been revoked since. */
-  stillAllowed(): Promise<boolean>;
-}
-
 /** `GET /events`: the log as it grows, to any number of listeners at the price of about one. */
 export class EventStreams {
   readonly #feed: LogFeed;
   readonly #limits: StreamLimits;
-  readonly #streams = new Set<Stream>();
+  readonly #streams = new Set<ServerResponse>();
   /** All listeners are handed the same rows, and most want the same text of them. */
   readonly #texts = new WeakMap<Rows, Map<string, Buffer>>();
   #heart: NodeJS.Timeout | undefined;
@@ -40,7 +34,7 @@ export class EventStreams {
     return this.#streams.size;
   }
 
-  async open(exchange: Exchange, principal: Principal, stillAllowed: () => Promise<boolean>): Promise<void> {
+  async open(exchange: Exchange, principal: Principal): Promise<void> {
     const wanted = readWish(exchange, principal);
     if ('success' in wanted) return await exchange.refuse(wanted as Refusal);
     if (this.#streams.size >= this.#limits.listeners_max)
@@ -51,13 +45,13 @@ export class EventStreams {
         RETRY_AFTER_SECONDS,
       );
     const { view, after } = wanted;
-    const { response } = exchange;
-    const stream: Stream = { response, stillAllowed };
-    this.#streams.add(stream);
+    const { request, response, surroundings } = exchange;
+    this.#streams.add(response);
+    surroundings.vigil.watch(request, response);
     this.#heart ??= setInterval(() => this.#beat(), this.#limits.heartbeat_ms).unref();
     let leave: (() => void) | undefined;
     response.once('close', () => {
-      this.#streams.delete(stream);
+      this.#streams.delete(response);
       leave?.();
     });
     try {
@@ -71,14 +65,14 @@ export class EventStreams {
         },
       );
       if (joined === 'ahead') {
-        this.#streams.delete(stream);
+        this.#streams.delete(response);
         return await exchange.refuse(invalid('after', 'a position that the log has reached'));
       }
       leave = joined;
       if (response.closed || response.destroyed) leave?.();
       else begin(exchange);
     } catch (error) {
-      this.#streams.delete(stream);
+      this.#streams.delete(response);
       if (!response.headersSent) throw error;
       response.destroy();
     }
@@ -86,7 +80,7 @@ export class EventStreams {
 
   stop(): void {
     clearInterval(this.#heart);
-    for (const { response } of this.#streams) response.end();
+    for (const response of this.#streams) response.end();
   }
 
   /** False: the client went away, or took nothing for so long that it might as well have. */
@@ -132,15 +126,7 @@ export class EventStreams {
   }
 
   #beat(): void {
-    for (const { response, stillAllowed } of this.#streams) {
-      if (!response.headersSent) continue;
-      this.#write(response, ': alive\n\n');
-      // A store that can't be asked right now takes nobody's right away.
-      stillAllowed().then(
-        (allowed) => allowed || response.end(),
-        () => {},
-      );
-    }
+    for (const response of this.#streams) if (response.headersSent) this.#write(response, ': alive\n\n');
   }
 }
 

@@ -227,13 +227,7 @@ class ApiHandler {
 
   async #listen(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (principal === undefined) throw new Error('nobody listens without a key');
-    const { headers, request } = exchange;
-    const { socket } = request;
-    await this.#streams.open(
-      exchange,
-      principal,
-      async () => !isDenial(await this.#authenticator.authenticate(headers, socket)),
-    );
+    await this.#streams.open(exchange, principal);
   }
 
   async #notFound(exchange: Exchange): Promise<void> {
