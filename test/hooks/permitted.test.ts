@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { perform } from './perform.ts';
-import { Stage } from './support.ts';
+import { git, Stage } from './support.ts';
 
 /** What a person does about the agents of a stage. */
 async function rule(stage: Stage, ...calls: [string, JsonObject][]): Promise<void> {
@@ -26,6 +26,26 @@ test('[PROF-2] [PROF-5] a reviewer’s client neither edits nor runs commands, w
   assert.equal(rows.length, 3, 'each denial is in the log');
   assert.ok(rows.every(({ result }) => (result as JsonObject).error === 'operation_not_permitted'));
   assert.equal((await stage.agent('carl').shell('ls')).out, '', 'the others go on');
+});
+
+test('[PROF-2] who may not push to main may not push what nobody can tell', async () => {
+  await using stage = new Stage();
+  await rule(
+    stage,
+    ['set_profile', { name: 'aside', trust_level: 3, blocked_operations: ['git_push_main'] }],
+    ['assign_profile', { profile: 'aside', to_agent: 'asa' }],
+  );
+  const asa = stage.agent('asa');
+  const lines = [
+    'git push',
+    'git --version; git push',
+    'git bisect reset; git push',
+    'git checkout "$X"; git push',
+    'gh pr checkout 0; git push',
+  ];
+  for (const line of lines) assert.match((await asa.shell(line)).denied ?? '', /blocks git_push_main/, line);
+  git(stage.repo, 'checkout', '-q', '-b', 'topic');
+  for (const line of lines.slice(0, 2)) assert.equal((await asa.shell(line)).denied, undefined, line);
 });
 
 test('[PROF-3] the edit beyond the limit is denied, under a lock of the agent’s own too', async () => {

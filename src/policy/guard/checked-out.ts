@@ -9,29 +9,42 @@ import { gitOf, inGitFolder } from './programs/git-command.ts';
 const OTHER_REPOSITORY = /^(?:--git-dir|--work-tree|--namespace)(?:=|$)/;
 const VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_NAMESPACE'];
 
-/** A branch that a command leaves checked out, `any` where that can't be told, undefined where it changes none. */
-type Move = string | 'any' | undefined;
+/** What a command leaves checked out. */
+interface Move {
+  /** Undefined: it can't be told which. */
+  readonly to: string | undefined;
+}
+
+const ANY: Move = { to: undefined };
 
 /**
  * The branches that may be checked out when a command of the line runs: the one that is now, and those that commands before it
- * turn to, each of which may fail. Undefined: it can't be told.
+ * turn to, each of which may fail. Undefined among them: it may be any other as well.
  */
+export function possiblyCheckedOut(
+  commands: readonly SimpleCommand[],
+  index: number,
+  place: Place,
+): readonly (string | undefined)[] {
+  const command = commands[index];
+  const folder = command === undefined ? undefined : folderOf(command, place);
+  if (folder === undefined) return [undefined];
+  const found = new Set([place.branch?.(folder)]);
+  for (const before of commands.slice(0, index)) {
+    const move = moveOf(before);
+    if (move !== undefined) found.add(move.to);
+  }
+  return [...found];
+}
+
+/** The same for whoever wants all of them or none. Undefined: it can't be told. */
 export function checkedOut(
   commands: readonly SimpleCommand[],
   index: number,
   place: Place,
 ): readonly string[] | undefined {
-  const command = commands[index];
-  const folder = command === undefined ? undefined : folderOf(command, place);
-  const now = folder === undefined ? undefined : place.branch?.(folder);
-  if (now === undefined) return undefined;
-  const found = new Set([now]);
-  for (const before of commands.slice(0, index)) {
-    const move = moveOf(before);
-    if (move === 'any') return undefined;
-    if (move !== undefined) found.add(move);
-  }
-  return [...found];
+  const found = possiblyCheckedOut(commands, index, place);
+  return found.every((branch) => branch !== undefined) ? found : undefined;
 }
 
 function folderOf(command: SimpleCommand, { cwd }: Place): string | undefined {
@@ -43,13 +56,16 @@ function folderOf(command: SimpleCommand, { cwd }: Place): string | undefined {
   return isKnown(folder) && !folder.glob ? folder.text : undefined;
 }
 
-function moveOf(command: SimpleCommand): Move {
+/** Undefined: it leaves what is checked out as it is. */
+function moveOf(command: SimpleCommand): Move | undefined {
   const { name, args } = command;
-  if (/^(?:hub|jj|stg|gt|git-town|tig|lazygit)$/.test(name)) return 'any';
+  if (/^(?:hub|jj|stg|gt|git-town|tig|lazygit)$/.test(name)) return ANY;
   if (/^(?:gh|glab)$/.test(name))
-    return args.some(({ text }) => /^(?:checkout|co|develop|merge)$/.test(text)) ? 'any' : undefined;
-  const git = name === 'git' ? gitOf(command) : undefined;
-  if (git === undefined) return name === 'git' && args.length > 0 ? 'any' : undefined;
+    return args.some(({ text }) => /^(?:checkout|co|develop|merge)$/.test(text)) ? ANY : undefined;
+  if (name !== 'git') return undefined;
+  const git = gitOf(command);
+  // Without a verb (`git --version`) it only tells something; one that is not known may be any.
+  if (git === undefined) return args.length > afterOptions(args, 0, GIT_GLOBAL) ? ANY : undefined;
   const { operands, has, values } = parseOptions(git.rest, {
     takes:
       '-b -B -c -C --create --force-create --orphan --onto -s --strategy -X -x --exec --conflict --pathspec-from-file',
@@ -72,13 +88,13 @@ function moveOf(command: SimpleCommand): Move {
     case 'bisect':
     case 'flow':
     case 'town':
-      return 'any';
+      return ANY;
     default:
       return undefined;
   }
 }
 
 function named(word: Word | undefined): Move {
-  if (!isKnown(word) || word.glob || /^(?:-|@\{.*)$/.test(word.text)) return 'any';
-  return word.text.replace(/^refs\/heads\//, '');
+  if (!isKnown(word) || word.glob || /^(?:-|@\{.*)$/.test(word.text)) return ANY;
+  return { to: word.text.replace(/^refs\/heads\//, '') };
 }

@@ -1,7 +1,9 @@
 import type { Permission } from '../../domain/trust/permission.ts';
 import { filesWrittenIn, type Place, type Reading, readCommands, type Touched } from '../shell/index.ts';
+import { isKnown } from '../shell/word.ts';
 import { type Assessment, assessReading } from './assess.ts';
-import { checkedOut } from './checked-out.ts';
+import { possiblyCheckedOut } from './checked-out.ts';
+import { isCurrent } from './programs/git-push.ts';
 import { permissionOfCommand } from './push-permission.ts';
 
 export { assessCommand } from './assess.ts';
@@ -29,7 +31,10 @@ function permissionsIn({ commands }: Reading, place: Place): Permission[] {
   const found = commands.flatMap(({ name, args }, index) => {
     if (name !== 'git' || !args.some(({ text }) => text === 'push')) return [];
     const words = ['git', ...args.map(({ text }) => text)];
-    const branches = checkedOut(commands, index, place) ?? [undefined];
+    const known = possiblyCheckedOut(commands, index, place);
+    const isTold = !known.includes(undefined) && args.every((word) => isKnown(word) || isCurrent(word));
+    // What nobody can tell may be main: what is said of main holds as well, as it does for a forced push.
+    const branches = isTold ? known : [...known, undefined, 'main'];
     return branches.map((branch) => permissionOfCommand(words, branch));
   });
   // A forced one is a finding, and then the guardrails and a person decide.

@@ -93,7 +93,7 @@ const SAYS_CURRENT =
   /^\$\(git (?:branch --show-current|rev-parse --abbrev-ref (?:HEAD|@)|symbolic-ref (?:-q )?--short (?:-q )?HEAD)\)$/;
 
 /** `"$(git branch --show-current)"` and nothing around it. */
-function isCurrent({ unknown = '', source }: Word): boolean {
+export function isCurrent({ unknown = '', source }: Word): boolean {
   return source === unknown && SAYS_CURRENT.test(unknown);
 }
 
