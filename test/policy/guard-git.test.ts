@@ -159,6 +159,20 @@ test('[GUARD-2] a forced push goes where the line before it, or its own words, h
     ['cd packages/web && git push -f', 'force_push'],
     ['git checkout -b next && git push -f', 'force_push'],
     ['git push -f origin "$(git branch --show-current)"', 'force_push'],
+    // Files of another branch, and not the branch.
+    ['git checkout main a.ts && git push -f', 'discard_changes force_push'],
+    ['git checkout main -- a.ts && git push -f', 'discard_changes force_push'],
+    ['git checkout -- main && git push -f', 'discard_changes force_push'],
+    ['git checkout -b x origin/main && git push -f', 'force_push'],
+    ['git checkout -p && git push -f', 'force_push'],
+    // The branch after all.
+    ['git checkout main -- && git push -f', 'force_push_main'],
+    ['git switch -- main && git push -f', 'force_push_main'],
+    ['git checkout -b main -- && git push -f', 'force_push_main'],
+    ['git checkout main $X && git push -f', 'discard_changes force_push_main'],
+    ['git checkout $X main && git push -f', `discard_changes ${UNNAMED_PUSH}`],
+    ['git checkout -t origin/main && git push -f', 'force_push_main'],
+    ['git checkout --orph main HEAD && git push -f', 'force_push_main'],
   ] as const)
     assert.equal(said(command), found, command);
   assert.ok(asked.includes('/repo/packages/web'));

@@ -1,13 +1,18 @@
 import type { SimpleCommand } from '../shell/command.ts';
 import { GIT_GLOBAL } from '../shell/git-names.ts';
-import { afterOptions, parseOptions } from '../shell/options.ts';
+import { afterOptions, type Options } from '../shell/options.ts';
 import type { Place } from '../shell/parameters.ts';
-import { isKnown, literal, type Word, within } from '../shell/word.ts';
+import { isKnown, literal, mapWord, type Word, within } from '../shell/word.ts';
+import { readOptions } from './pattern.ts';
 import { gitOf, inGitFolder } from './programs/git-command.ts';
 
 /** With these git looks at another repository than the one around the folder. */
 const OTHER_REPOSITORY = /^(?:--git-dir|--work-tree|--namespace)(?:=|$)/;
 const VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_NAMESPACE'];
+
+const TAKES =
+  '-b -B -c -C --create --force-create --orphan --onto -s --strategy -X -x --exec --conflict --pathspec-from-file';
+const LONGS = `${TAKES} --force --track --move`;
 
 /** What a command leaves checked out. */
 interface Move {
@@ -66,17 +71,13 @@ function moveOf(command: SimpleCommand): Move | undefined {
   const git = gitOf(command);
   // Without a verb (`git --version`) it only tells something; one that is not known may be any.
   if (git === undefined) return args.length > afterOptions(args, 0, GIT_GLOBAL) ? ANY : undefined;
-  const { operands, has, values } = parseOptions(git.rest, {
-    takes:
-      '-b -B -c -C --create --force-create --orphan --onto -s --strategy -X -x --exec --conflict --pathspec-from-file',
-  });
+  const options = readOptions(git.rest, LONGS, { takes: TAKES });
+  const { operands, has } = options;
   switch (git.verb) {
     case 'checkout':
-    case 'switch': {
-      if (git.rest.some(({ text }) => text === '--')) return undefined;
-      const made = values('-b', '-B', '-c', '-C', '--create', '--force-create', '--orphan');
-      return named(made[0] ?? operands[0]);
-    }
+      return turnsTo(options, true);
+    case 'switch':
+      return turnsTo(options, false);
     case 'branch':
       return has('-m', '-M', '--move', '-c', '-C') ? named(operands.at(-1)) : undefined;
     case 'symbolic-ref':
@@ -92,6 +93,23 @@ function moveOf(command: SimpleCommand): Move | undefined {
     default:
       return undefined;
   }
+}
+
+function turnsTo({ operands, afterDashes, has, values }: Options, takesPaths: boolean): Move | undefined {
+  const [made] = values('-b', '-B', '-c', '-C', '--create', '--force-create', '--orphan');
+  if (made !== undefined) return named(made);
+  const [first] = operands;
+  if (takesPaths && (first === undefined || arePaths(operands, afterDashes))) return undefined;
+  // Its branch is called as the remote one is: `-t origin/main`.
+  if (isKnown(first) && has('-t', '--track'))
+    return named(mapWord(first, (text) => text.replace(/^(?:refs\/)?(?:remotes\/)?[^/]+\//, '')));
+  return named(first);
+}
+
+/** `checkout main a.ts` and `checkout main -- a.ts` bring files; `checkout main --`, and `$X` where it is empty, turn to main. */
+function arePaths(operands: readonly Word[], afterDashes: readonly Word[] | undefined): boolean {
+  if (afterDashes !== undefined) return afterDashes.length > 0;
+  return operands.length > 1 && operands.every(isKnown);
 }
 
 function named(word: Word | undefined): Move {
