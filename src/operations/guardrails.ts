@@ -3,7 +3,7 @@ import { listViolations as list, violationCountKey, violationRange } from '../do
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, refuse } from '../kernel/refusal.ts';
 import type { Operation, Step } from '../operation.ts';
-import { branchAt } from '../policy/guard/branch.ts';
+import { branchesHere } from '../policy/guard/branch.ts';
 import { askedBy, commandGuard, guardStep } from './guard-step.ts';
 
 export interface CheckInput {
@@ -35,7 +35,7 @@ export const checkGuardrails = {
     const { assessOperation } = await import('../policy/guard/assess-operation.ts');
     // Who asks over HTTP works in another tree than the server's, which says nothing of theirs.
     const isRemote = step.rules.door === 'http' || step.rules.door === 'mcp_http';
-    const tree = isRemote ? undefined : { root: step.root, env: process.env, branch: branchAt };
+    const tree = isRemote ? undefined : { root: step.root, env: process.env, ...branchesHere };
     const findings = await assessOperation({ operation_text, file_paths: files }, tree);
     const guard = commandGuard(operation_text, '', findings, files);
     if (findings.length === 0) return { success: true, safe: true, violations: [], warnings: [] };

@@ -4,7 +4,7 @@ import { isRefusal } from '../../kernel/refusal.ts';
 import { commandGuard, guardAction } from '../../operations/guard-step.ts';
 import { checkGuardrails } from '../../operations/guardrails.ts';
 import { assessCommandIn } from '../../policy/guard/assess-operation.ts';
-import { branchAt } from '../../policy/guard/branch.ts';
+import { branchesHere } from '../../policy/guard/branch.ts';
 import { quoteWord } from '../../policy/shell/quote.ts';
 import { startChild } from '../run/child.ts';
 import { type CommonOptions, cliIdentity, cliShowing, withStore } from './common.ts';
@@ -31,7 +31,7 @@ export async function guardRun(
   const text = words.length === 1 ? line : words.map(quoteWord).join(' ');
   const answer = await withStore(options, terminal, async (coxswain) => {
     const { root } = coxswain.workspace;
-    const tree = { root, cwd, env, branch: branchAt };
+    const tree = { root, cwd, env, ...branchesHere };
     const findings = await assessCommandIn(text, tree);
     if (findings.length === 0) return { success: true, safe: true, warnings: [] };
     const connection = coxswain.connect(who.actor, 'operator', cliShowing(env));

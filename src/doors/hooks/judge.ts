@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import { commandGuard, exactHash, guardAction, subjectOf } from '../../operations/guard-step.ts';
 import type { Assessment } from '../../policy/guard/assess.ts';
-import { branchAt } from '../../policy/guard/branch.ts';
+import { branchesHere } from '../../policy/guard/branch.ts';
 import { concluded } from '../../policy/guard/conclude.ts';
 import { gatherFacts } from '../../policy/guard/git-facts.ts';
 import type { ProjectPatterns } from '../../policy/guard/project.ts';
@@ -38,7 +38,7 @@ export async function judge(order: Order, danger: Danger, place: Place): Promise
 async function stillFound({ text, cwd, assessment }: Danger, place: Place): Promise<readonly Finding[]> {
   const { root } = place.coxswain.workspace;
   const { env } = place;
-  const where = { cwd, home: env.HOME, root, branch: branchAt };
+  const where = { cwd, home: env.HOME, root, ...branchesHere };
   const { project } = await readGuardrails(root, env);
   const whole = project === undefined ? assessment : await again(text, where, project);
   if (whole.findings.length === 0) return [];

@@ -1,7 +1,7 @@
 import type { Permission } from '../../domain/trust/permission.ts';
 import type { Assessment } from '../../policy/guard/assess.ts';
 import { assessEdit } from '../../policy/guard/assess-edit.ts';
-import { branchAt, topAt } from '../../policy/guard/branch.ts';
+import { branchesHere, topAt } from '../../policy/guard/branch.ts';
 import { NOTHING, type Touched, type Write } from '../../policy/shell/findings.ts';
 import type { Place } from '../../policy/shell/parameters.ts';
 import { patchTargets } from '../../policy/shell/patches.ts';
@@ -104,7 +104,7 @@ function placeAt(cwd: string, { home, root }: Known): Place {
       top ??= { path: root ?? topAt(cwd) };
       return top.path;
     },
-    branch: branchAt,
+    ...branchesHere,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Finding } from '../../domain/trust/finding.ts';
+import type { Place } from '../shell/parameters.ts';
 import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
 import { credentialFinding } from './credentials.ts';
@@ -11,12 +12,11 @@ export interface OperationText {
 }
 
 /** The work tree that the agent works in, if we are in it as well; elsewhere nothing of it is known. */
-export interface OwnTree {
+export interface OwnTree extends Pick<Place, 'branch' | 'isBranch'> {
   readonly root: string;
   /** Where in it; default: at its top. */
   readonly cwd?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  readonly branch?: ((folder: string) => string | undefined) | undefined;
 }
 
 const SOMEWHERE = { cwd: '/repository', root: '/repository' };
@@ -36,8 +36,8 @@ export async function assessOperation(
 
 /** A command with all that its project and its repository have to say about it. */
 export async function assessCommandIn(command: string, tree: OwnTree): Promise<Finding[]> {
-  const { root, cwd = root, env, branch } = tree;
-  const place = { cwd, root, home: env.HOME, branch };
+  const { root, cwd = root, env, branch, isBranch } = tree;
+  const place = { cwd, root, home: env.HOME, branch, isBranch };
   const { project } = await readGuardrails(root, env);
   const assessment = assessCommand(command, place, project);
   if (assessment.findings.length === 0) return [];

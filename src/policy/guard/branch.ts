@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import type { Place } from '../shell/parameters.ts';
 
 /** The top of the work tree around here; undefined without git. */
 export function topAt(cwd: string): string | undefined {
@@ -9,7 +10,7 @@ export function topAt(cwd: string): string | undefined {
 }
 
 /** The branch that is checked out around here; undefined where there is none, or it can't be told. */
-export function branchAt(cwd: string): string | undefined {
+function branchAt(cwd: string): string | undefined {
   try {
     const { root } = findWorkspace(cwd);
     const entry = join(root, '.git');
@@ -28,3 +29,20 @@ export function branchAt(cwd: string): string | undefined {
     return undefined;
   }
 }
+
+/** Is there a branch of that name here? No, where git keeps them in another way than in files of their own or in one for all. */
+function isBranchAt(cwd: string, name: string): boolean {
+  const ref = `refs/heads/${name}`;
+  try {
+    const { gitCommonDir } = findWorkspace(cwd);
+    if (gitCommonDir === undefined || name.includes('..')) return false;
+    if (statSync(join(gitCommonDir, ref), { throwIfNoEntry: false })?.isFile() === true) return true;
+    const packed = readFileSync(join(gitCommonDir, 'packed-refs'), 'utf8');
+    return packed.split('\n').some((line) => line.endsWith(` ${ref}`));
+  } catch {
+    return false;
+  }
+}
+
+/** What a command line's place knows of the branches of a repository on this disk. */
+export const branchesHere: Pick<Place, 'branch' | 'isBranch'> = { branch: branchAt, isBranch: isBranchAt };

@@ -4,7 +4,7 @@ import { afterOptions, type Options } from '../shell/options.ts';
 import type { Place } from '../shell/parameters.ts';
 import { isKnown, literal, mapWord, type Word, within } from '../shell/word.ts';
 import { readOptions } from './pattern.ts';
-import { gitOf, inGitFolder } from './programs/git-command.ts';
+import { type GitCommand, gitOf, inGitFolder, looksLikePath } from './programs/git-command.ts';
 
 /** With these git looks at another repository than the one around the folder. */
 const OTHER_REPOSITORY = /^(?:--git-dir|--work-tree|--namespace)(?:=|$)/;
@@ -18,13 +18,16 @@ const LONGS = `${TAKES} --force --track --move`;
 interface Move {
   /** Undefined: it can't be told which. */
   readonly to: string | undefined;
+  /** Where it succeeds, is that one checked out and no other? `if_branch`: unless its word is the path of a file. */
+  readonly surely?: boolean | 'if_branch';
 }
 
 const ANY: Move = { to: undefined };
 
 /**
  * The branches that may be checked out when a command of the line runs: the one that is now, and those that commands before it
- * turn to, each of which may fail. Undefined among them: it may be any other as well.
+ * turn to, each of which may fail. Where it runs only after one of them has succeeded (`&&`), what was before that is over.
+ * Undefined among them: it may be any other as well.
  */
 export function possiblyCheckedOut(
   commands: readonly SimpleCommand[],
@@ -34,10 +37,17 @@ export function possiblyCheckedOut(
   const command = commands[index];
   const folder = command === undefined ? undefined : folderOf(command, place);
   if (folder === undefined) return [undefined];
-  const found = new Set([place.branch?.(folder)]);
+  const succeeded = new Set(command?.afterSuccessOf);
+  // Of those that run at the same time nobody knows when they do it.
+  const atAnyTime = new Set<string | undefined>();
+  let found = new Set([place.branch?.(folder)]);
   for (const before of commands.slice(0, index)) {
     const move = moveOf(before);
-    if (move !== undefined) found.add(move.to);
+    if (move === undefined) continue;
+    if (succeeded.has(before) && folderOf(before, place) === folder && isSure(move, folder, place))
+      found = new Set(atAnyTime);
+    found.add(move.to);
+    if (before.afterSuccessOf === undefined) atAnyTime.add(move.to);
   }
   return [...found];
 }
@@ -50,6 +60,12 @@ export function checkedOut(
 ): readonly string[] | undefined {
   const found = possiblyCheckedOut(commands, index, place);
   return found.every((branch) => branch !== undefined) ? found : undefined;
+}
+
+function isSure({ to, surely = false }: Move, folder: string, place: Place): boolean {
+  if (surely !== 'if_branch' || to === undefined) return surely === true;
+  // Where nobody can look, its word alone counts; without a repository it may be anything.
+  return place.isBranch?.(folder, to) ?? place.branch?.(folder) !== undefined;
 }
 
 function folderOf(command: SimpleCommand, { cwd }: Place): string | undefined {
@@ -75,9 +91,10 @@ function moveOf(command: SimpleCommand): Move | undefined {
   const { operands, has } = options;
   switch (git.verb) {
     case 'checkout':
-      return turnsTo(options, true);
-    case 'switch':
-      return turnsTo(options, false);
+    case 'switch': {
+      const move = turnsTo(options, git.verb === 'checkout');
+      return move === undefined || isPlain(command, git) ? move : { to: move.to };
+    }
     case 'branch':
       return has('-m', '-M', '--move', '-c', '-C') ? named(operands.at(-1)) : undefined;
     case 'symbolic-ref':
@@ -95,15 +112,37 @@ function moveOf(command: SimpleCommand): Move | undefined {
   }
 }
 
+/** Options with which it still turns to the branch that it names. Others may ask for help, for patches, for no branch. */
+const PLAIN = /^(?:-[qfmtlbBcC]|--(?:quiet|force|merge|track|no-track|create|force-create|orphan|progress))$/;
+const PLAIN_GLOBAL = /^(?:-C|-c|--no-pager)$/;
+
+/** `git --help checkout x` and `git checkout -p x` succeed as well, and turn to nothing. */
+function isPlain({ args }: SimpleCommand, { rest }: GitCommand): boolean {
+  const isOption = ({ text }: Word): boolean => text.startsWith('-') && text !== '--';
+  const own = args.slice(0, args.length - rest.length - 1);
+  return (
+    args.every(isKnown) &&
+    own.filter(isOption).every(({ text }) => PLAIN_GLOBAL.test(text)) &&
+    rest.filter(isOption).every(({ text }) => PLAIN.test(text))
+  );
+}
+
 function turnsTo({ operands, afterDashes, has, values }: Options, takesPaths: boolean): Move | undefined {
   const [made] = values('-b', '-B', '-c', '-C', '--create', '--force-create', '--orphan');
-  if (made !== undefined) return named(made);
+  if (made !== undefined) return { ...named(made), surely: true };
   const [first] = operands;
   if (takesPaths && (first === undefined || arePaths(operands, afterDashes))) return undefined;
   // Its branch is called as the remote one is: `-t origin/main`.
-  if (isKnown(first) && has('-t', '--track'))
-    return named(mapWord(first, (text) => text.replace(/^(?:refs\/)?(?:remotes\/)?[^/]+\//, '')));
-  return named(first);
+  if (isKnown(first) && has('-t', '--track')) {
+    const bare = mapWord(first, (text) => text.replace(/^(?:refs\/)?(?:remotes\/)?[^/]+\//, ''));
+    return { ...named(bare), surely: true };
+  }
+  // What is checked out already.
+  if (/^(?:HEAD|@)$/.test(first?.text ?? '')) return undefined;
+  if (!takesPaths || afterDashes !== undefined) return { ...named(first), surely: true };
+  return first !== undefined && looksLikePath(first)
+    ? named(first)
+    : { ...named(first), surely: 'if_branch' };
 }
 
 /** `checkout main a.ts` and `checkout main -- a.ts` bring files; `checkout main --`, and `$X` where it is empty, turn to main. */

@@ -26,6 +26,8 @@ export interface SimpleCommand {
   readonly through: readonly string[];
   /** It runs on another machine or in a container: its paths are not those of here. */
   readonly elsewhere?: boolean;
+  /** Those that have succeeded when it runs: `&&` is between. Undefined: it may run beside what follows, or later. */
+  readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
   /** Variables set for it alone, or before: `GIT_DIR=x git …`. */
   readonly variables: ReadonlyMap<string, readonly Word[]>;
 }

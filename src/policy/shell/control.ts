@@ -1,5 +1,7 @@
 import type { AndOr, SyntaxNode, While } from 'unbash';
+import type { SimpleCommand } from './command.ts';
 import { isCondition, nameOf } from './parts.ts';
+import { seenIn } from './prints.ts';
 import type { Flow } from './reading.ts';
 import { distinct, revive, type World, type Worlds } from './world.ts';
 
@@ -10,6 +12,8 @@ export const ROUNDS_MAX = 64;
 export interface Walk {
   node(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds;
   unknown(what: string): void;
+  /** Those found so far. */
+  readonly commands: readonly SimpleCommand[];
 }
 
 /** Runs on for those that have not met an `exit`. */
@@ -27,13 +31,25 @@ export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
 export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
   let before = worlds;
   let now = worlds;
+  let { afterSuccessOf } = flow;
   const skipped: World[] = [];
+  const run = (command: SyntaxNode, those: Worlds): Worlds => {
+    const own: Flow = { ...flow, afterSuccessOf };
+    const start = walk.commands.length;
+    const left = walk.node(command, those, own);
+    flow.printed = own.printed;
+    afterSuccessOf = afterSuccessOf?.concat(itself(command, walk.commands.slice(start), flow));
+    return left;
+  };
   commands.forEach((command, index) => {
     const previous = commands[index - 1];
     if (operators[index - 1] === '||') {
       const start = previous !== undefined && nameOf(previous) === 'cd' ? before : now;
       before = now;
-      now = distinct([...now, ...live(start, (those) => walk.node(command, those, flow))]);
+      afterSuccessOf = flow.afterSuccessOf;
+      now = distinct([...now, ...live(start, (those) => run(command, those))]);
+      // What follows with `&&` may do so because this was not needed.
+      afterSuccessOf = flow.afterSuccessOf;
       now = now.some(({ ended }) => ended === undefined)
         ? now.filter(({ ended }) => ended === undefined)
         : now;
@@ -41,9 +57,38 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
     }
     if (previous !== undefined && isCondition(previous)) skipped.push(...now);
     before = now;
-    now = live(now, (those) => walk.node(command, those, flow));
+    now = live(now, (those) => run(command, those));
   });
   return distinct([...now, ...skipped]);
+}
+
+/** The one program that a node is, where its success is the node's: no function, no wrapper, no group, and in one world. */
+function itself(node: SyntaxNode, found: readonly SimpleCommand[], { through }: Flow): SimpleCommand[] {
+  return node.type === 'Command' && found.length === 1
+    ? found.filter((command) => command.through === through)
+    : [];
+}
+
+const FILTER = /^(?:cat|head|tail|grep|tee|wc|sort|uniq|tr|cut|less|more)$/;
+
+/** All run at the same time, each in a shell of its own. */
+export function pipeline(commands: readonly SyntaxNode[], worlds: Worlds, flow: Flow, walk: Walk): Worlds {
+  const [only, ...others] = commands;
+  if (only !== undefined && others.length === 0) return walk.node(only, worlds, flow);
+  let { input, from } = flow;
+  const start = walk.commands.length;
+  // What only shows the output of the first (`| tail -3`) does nothing beside it.
+  const isShown = others.every((node) => FILTER.test(nameOf(node) ?? ''));
+  const afterSuccessOf = isShown ? flow.afterSuccessOf : undefined;
+  commands.forEach((command, index) => {
+    const last = index === commands.length - 1;
+    const own: Flow = { ...flow, input, from, afterSuccessOf, printed: last ? flow.printed : [] };
+    walk.node(command, worlds, own);
+    if (last) flow.printed = own.printed;
+    input = seenIn(own.printed);
+    from = walk.commands.slice(start);
+  });
+  return worlds;
 }
 
 /** Every way through. */

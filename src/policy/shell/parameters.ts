@@ -10,6 +10,8 @@ export interface Place {
   readonly root?: string | undefined;
   /** The branch that is checked out around a folder, for a push that does not say what it pushes. Asked only then. */
   readonly branch?: ((folder: string) => string | undefined) | undefined;
+  /** Is there a branch of that name? A word of `git checkout` may be the path of a file as well. */
+  readonly isBranch?: ((folder: string, name: string) => boolean) | undefined;
 }
 
 /** Numbers: without a slash whatever they are, so that a star says all about the name they stand in. */

@@ -11,7 +11,7 @@ import {
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
 import { GROUP, type Output, type SimpleCommand } from './command.ts';
-import { andOr, branches, live, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
+import { andOr, branches, live, pipeline, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
 import { gitHelpers } from './git-names.ts';
@@ -19,7 +19,7 @@ import { Names } from './names.ts';
 import { countersIn, startsItselfTwice, substitutionsIn } from './nodes.ts';
 import type { Place } from './parameters.ts';
 import { aliasWord, assigned, assignmentsOf, redirected } from './parts.ts';
-import { printedBy, seenIn, UNSEEN } from './prints.ts';
+import { printedBy, UNSEEN } from './prints.ts';
 import { programFirst, programWord } from './program-name.ts';
 import type { Flow, Opaque, Reading } from './reading.ts';
 import { argumentWords, unwrap } from './unwrap.ts';
@@ -38,6 +38,8 @@ const RECURSION_MAX = 3;
 const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 /** The other wrappers start a process of its own, whose folder and variables end with it. */
 const IN_THIS_SHELL = /^(?:eval|builtin|command)$/;
+/** These run what they wrap at once and wait for its end; others may do it later, or beside what follows. */
+const AT_ONCE = /^(?:eval|builtin|command|env|sudo|time|timeout|nice|(?:ba|z|da|k)?sh)$/;
 
 /**
  * Goes through a script as a shell would, without running anything: both ways at a branch, every round of a loop whose words
@@ -54,6 +56,7 @@ class Reader {
   readonly #walk: Walk = {
     node: (node, worlds, flow) => this.#node(node, worlds, flow),
     unknown: (what) => this.unknown.add(what),
+    commands: this.commands,
   };
   #lastShell: Shell | undefined;
   readonly #shellIn = (world: World): Shell => this.#shell(world);
@@ -149,7 +152,8 @@ class Reader {
     let after: Worlds = [world];
     for (const run of runs) {
       const through = [...flow.through, name];
-      const inner: Flow = { ...flow, printed: sent ? [] : flow.printed, through };
+      const afterSuccessOf = AT_ONCE.test(name) ? flow.afterSuccessOf : undefined;
+      const inner: Flow = { ...flow, printed: sent ? [] : flow.printed, through, afterSuccessOf };
       if ('unknown' in run) {
         this.unknown.add(run.unknown);
         this.opaque(
@@ -174,7 +178,7 @@ class Reader {
   }
 
   #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): void {
-    const { input, from, reads = [], through, elsewhere = false } = flow;
+    const { input, from, reads = [], through, elsewhere = false, afterSuccessOf } = flow;
     const program = words[0]?.text ?? '';
     const command: SimpleCommand = {
       name: baseName(program),
@@ -187,6 +191,7 @@ class Reader {
       folder: world.folder,
       through,
       elsewhere,
+      afterSuccessOf,
       variables: world.variables,
     };
     this.commands.push(command);
@@ -218,10 +223,18 @@ class Reader {
   #statements(statements: readonly Statement[], worlds: Worlds, flow: Flow): Worlds {
     let now = worlds;
     for (const { command, background } of statements) {
-      const after = live(now, (those) => this.#node(command, those, flow));
-      now = background === true ? now : after;
+      if (background === true) live(now, (those) => this.#beside(command, those, flow));
+      else now = live(now, (those) => this.#node(command, those, flow));
     }
     return now;
+  }
+
+  /** In a process of its own, at the same time as what follows. */
+  #beside(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
+    const own: Flow = { ...flow, afterSuccessOf: undefined };
+    this.#node(node, worlds, own);
+    flow.printed = own.printed;
+    return worlds;
   }
 
   #node(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
@@ -236,11 +249,12 @@ class Reader {
       case 'BraceGroup':
         return this.#node(node.body, worlds, flow);
       case 'Subshell':
-      case 'Coproc':
         this.#node(node.body, worlds, flow);
         return worlds;
+      case 'Coproc':
+        return this.#beside(node.body, worlds, flow);
       case 'Pipeline':
-        return this.#pipeline(node.commands, worlds, flow);
+        return pipeline(node.commands, worlds, flow, this.#walk);
       case 'AndOr':
         return andOr(node, worlds, flow, this.#walk);
       case 'Redirected':
@@ -283,22 +297,6 @@ class Reader {
     const counted = counters.size === 0 ? worlds : worlds.map((world) => assign(world, counters));
     if (node.type !== 'ArithmeticFor') return counted;
     return revive(distinct([...counted, ...this.#node(node.body, counted, flow)]), 'loop');
-  }
-
-  #pipeline(commands: readonly SyntaxNode[], worlds: Worlds, flow: Flow): Worlds {
-    const [only] = commands;
-    if (commands.length === 1 && only !== undefined) return this.#node(only, worlds, flow);
-    let { input, from } = flow;
-    const start = this.commands.length;
-    commands.forEach((command, index) => {
-      const last = index === commands.length - 1;
-      const own: Flow = { ...flow, input, from, printed: last ? flow.printed : [] };
-      this.#node(command, worlds, own);
-      if (last) flow.printed = own.printed;
-      input = seenIn(own.printed);
-      from = this.commands.slice(start);
-    });
-    return worlds;
   }
 
   #for(node: For, world: World, flow: Flow): Worlds {
@@ -384,7 +382,7 @@ class Reader {
 /** Reads a command line, or the argument list of a program, into the simple commands that would run. */
 export function readCommands(command: string | readonly string[], place: Place): Reading {
   const reader = new Reader(place);
-  const flow: Flow = { input: undefined, from: [], printed: undefined, through: [] };
+  const flow: Flow = { input: undefined, from: [], printed: undefined, through: [], afterSuccessOf: [] };
   try {
     if (typeof command === 'string') reader.script(command, [START], flow);
     else reader.words(argumentWords(command), START, flow);

@@ -30,4 +30,6 @@ export interface Flow {
   printed: Word[] | undefined;
   readonly through: readonly string[];
   readonly elsewhere?: boolean;
+  /** What has succeeded before; undefined where nobody can tell when it runs (`&`, `trap`). */
+  readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
 }

@@ -38,3 +38,8 @@ export function inGitFolder({ args }: Pick<Run, 'args'>, path: Word): Word {
 export function pathspec(word: Word): Word {
   return mapWord(word, (text) => text.replace(/^:(?:\/|\(top\)|\(glob\))/, '') || '.');
 }
+
+/** A word of `checkout` that is no branch, by its looks. */
+export function looksLikePath({ text, glob }: Word): boolean {
+  return glob || /^(?:\.{1,2}\/?|:\/.*|\*)$|^\.{1,2}\/|[^/.]\.[A-Za-z]\w{0,5}$|\/$/.test(text);
+}

@@ -1,6 +1,6 @@
 import { literal, type Word } from '../../shell/word.ts';
 import { type Hit, type Run, readOptions, theme } from '../pattern.ts';
-import { type GitCommand, gitOf, inGitFolder, pathspec } from './git-command.ts';
+import { type GitCommand, gitOf, inGitFolder, looksLikePath, pathspec } from './git-command.ts';
 
 const LOST = 'Uncommitted changes are lost; git keeps no copy of them.';
 const COMMIT_FIRST = 'Commit or stash what is there first (`git stash push -u`).';
@@ -80,10 +80,6 @@ const clean: Verb = ({ rest, settings }, hit, run) => {
       : {},
   );
 };
-
-function looksLikePath({ text, glob }: Word): boolean {
-  return glob || /^(?:\.{1,2}\/?|:\/.*|\*)$|^\.{1,2}\/|[^/.]\.[A-Za-z]\w{0,5}$|\/$/.test(text);
-}
 
 const checkout: Verb = ({ rest }, hit, run) => {
   const options = readOptions(rest, '--force --ours --theirs --orphan --detach', {
