@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isCredentialFile } from '../../src/policy/guard/credentials.ts';
-import { findSecrets, maskSecrets } from '../../src/policy/guard/secrets.ts';
+import { findSecrets, maskSecrets, mayHoldToken, tokenKinds } from '../../src/policy/guard/secrets.ts';
 
 /** Put together here so that no scanner takes the test itself for a leak. */
 const made = (...parts: readonly string[]) => parts.join('');
@@ -50,6 +52,30 @@ const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[
   ['google_refresh_token', made('1/', `/0g${WORD}${WORD}`), WORD],
   ['airtable_token', made('pa', `t${WORD.slice(0, 14)}.${HEX}`), HEX],
   ['onepassword_token', made('op', `s_eyJ${WORD}${WORD}${WORD}`), WORD],
+  ['docker_token', made('dckr_', `pat_${WORD}`), WORD],
+  ['shopify_token', made('shp', `at_${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['atlassian_token', made('ATA', `TT3${WORD}${WORD}`), WORD],
+  ['rubygems_key', made('ruby', `gems_${HEX.slice(0, 48)}`), HEX.slice(0, 48)],
+  ['grafana_token', made('gl', `sa_${WORD}_1234abcd`), WORD],
+  ['databricks_token', made('da', `pi${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['postman_key', made('PM', `AK-${HEX.slice(0, 24)}-${HEX.slice(0, 34)}`), HEX.slice(0, 34)],
+  ['newrelic_key', made('NR', `AK-${WORD.toUpperCase().slice(0, 27)}`), WORD.toUpperCase().slice(0, 27)],
+  ['neon_key', made('na', `pi_${WORD}${WORD}`), WORD],
+  ['pulumi_token', made('pu', `l-${HEX.slice(0, 40)}`), HEX.slice(0, 40)],
+  ['circleci_token', made('CCI', `PAT_${WORD}_${HEX}`), WORD],
+  ['netlify_token', made('nf', `p_${WORD}abcd`), WORD],
+  ['vercel_token', made('vercel_', `blob_rw_${WORD}`), WORD],
+  ['fly_token', made('fm', `2_${WORD}+${WORD}/ab==`), WORD],
+  ['heroku_key', made('HR', `KU-${WORD}abcd`), WORD],
+  ['resend_key', made('r', `e_${WORD.slice(0, 8)}_${WORD.slice(0, 24)}`), WORD.slice(0, 24)],
+  ['alibaba_key', made('LT', `AI${WORD.slice(0, 20)}`), WORD.slice(0, 20)],
+  ['buildkite_token', made('bk', `ua_${HEX.slice(0, 40)}`), HEX.slice(0, 40)],
+  ['sonar_token', made('sq', `p_${HEX.slice(0, 40)}`), HEX.slice(0, 40)],
+  ['brevo_key', made('xkey', `sib-${HEX}-${WORD.slice(0, 16)}`), HEX],
+  ['contentful_token', made('CF', `PAT-${WORD}${WORD}`), WORD],
+  ['bedrock_key', made('AB', `SK${WORD}${WORD}`), WORD],
+  ['square_token', made('sq', `0atp-${WORD}`), WORD],
+  ['age_key', made('AGE-SECRET', `-KEY-1${WORD.toUpperCase()}${WORD.toUpperCase()}`), WORD.toUpperCase()],
   ['digitalocean_token', made('dop', `_v1_${HEX}`), HEX],
   ['coxswain_key', made('co', `x_3f9a2c81d04e_${WORD}`), WORD],
   ['coxswain_key', made('co', `xs_${WORD}.${WORD}`), WORD],
@@ -133,6 +159,40 @@ test('[GUARD-5] secrets are found by their content, and none can be read afterwa
 
 test('[GUARD-5] examples, names and hashes are no secrets', () => {
   for (const text of HARMLESS) assert.deepEqual(findSecrets(text), [], text);
+});
+
+test('[GUARD-5] the quick look passes by no token of any issuer', () => {
+  const kinds = tokenKinds();
+  assert.deepEqual(
+    kinds.filter((kind) => !SECRETS.some(([known]) => known === kind)),
+    [],
+    'each has a sample',
+  );
+  for (const [kind, text] of SECRETS)
+    if (kinds.includes(kind))
+      for (const around of [text, `"${text}"`, `"a\\n${text}\\n"`, `\t${text}`, `x-${text}`])
+        assert.ok(mayHoldToken(around), around);
+});
+
+test('[GUARD-5] the quick look passes by source code', () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const files = ['src', 'docs'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const texts = files
+    .filter((name) => /\.(?:ts|sql|md|css|html|json)$/.test(name))
+    .map((name) => [name, readFileSync(join(root, name), 'utf8')] as const);
+  const looked = texts.filter(([, text]) => mayHoldToken(text)).map(([name]) => name);
+  assert.ok(texts.length > 500);
+  // It is about tokens.
+  assert.deepEqual(looked, [join('src', 'policy', 'guard', 'secrets.ts')]);
+  const names = `
+    store_path core_settings_directory pre_load feature_flags re_export re_enabled there_is restore_settings_from
+    single_global_name glob_pattern configure figure_out lin_algebra linear_regression npm_config_registry npm_lifecycle_event
+    napi_create_function task-states risk-free disk-usage key-value key-of-the-cache cache-key-3f2a pattern-matching pat-tern dp.pt
+    fit-dp.step MSG.send SKIP_LOCKED SKU SKELETON mock_test_case api_v1_users global-settings single-file pull-request pulse-width
+    sk-fading-circle hf_hub_download xoxo xaiver-1 :AAA sq0 bkup_dir shape shapes e2b_code_interpreter cox_http_requests_total`;
+  assert.equal(mayHoldToken(names.repeat(10)), false);
 });
 
 test('what is only likely is masked where it is quoted', () => {
