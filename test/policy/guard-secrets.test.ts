@@ -47,8 +47,16 @@ const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[
   ['hubspot_token', made('pa', 't-na1-0a1b2c3d-1234-4abc-9def-0123456789ab'), '9def-0123456789ab'],
   ['bitbucket_token', made('AT', `BB${WORD}`), WORD],
   ['telegram_token', made('110201543', `:A`, `AH${WORD}`), WORD],
-  ['twilio_key', made('S', `K${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
-  ['mailgun_key', made('ke', `y-${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['model_key', made('pp', `lx-${WORD}${WORD}`), WORD],
+  ['model_key', made('tv', `ly-dev-${WORD}`), WORD],
+  ['twilio_key', made('TWILIO_API_KEY=S', `K${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['twilio_key', made('new twilio.Twilio("S', `K${HEX.slice(0, 32)}", secret)`), HEX.slice(0, 32)],
+  ['twilio_key', made('SMS_KEY: "S', `K${HEX.slice(0, 32)}"`), HEX.slice(0, 32)],
+  ['mailgun_key', made('MAILGUN_KEY=ke', `y-${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['mailgun_key', made(`{\\"MG_SECRET\\": \\"ke`, `y-${HEX.slice(0, 32)}\\"}`), HEX.slice(0, 32)],
+  ['mailgun_key', made('send(ke', `y-${HEX.slice(0, 32)}) // api.mailgun.net`), HEX.slice(0, 32)],
+  ['assigned_secret', made('api_key: ke', `y-${HEX.slice(0, 32)}`), HEX.slice(0, 32)],
+  ['assigned_secret', made('token = "S', `K${HEX.slice(0, 32)}"`), HEX.slice(0, 32)],
   ['google_refresh_token', made('1/', `/0g${WORD}${WORD}`), WORD],
   ['airtable_token', made('pa', `t${WORD.slice(0, 14)}.${HEX}`), HEX],
   ['onepassword_token', made('op', `s_eyJ${WORD}${WORD}${WORD}`), WORD],
@@ -143,6 +151,13 @@ const HARMLESS = [
   'secretName: database-credentials-v2',
   'import { token } from "./token2.ts";',
   'sk-ant-***',
+  `"cache-key-${HEX.slice(0, 32)}"`,
+  `mailgun: "cache-key-${HEX.slice(0, 32)}"`,
+  `React.createElement(Row, { id: "key-${HEX.slice(0, 32)}" })`,
+  `"SK${HEX.slice(0, 32)}"`,
+  `sid: SK${HEX.slice(0, 32)}`,
+  'registry/xai-grok-2-image-1212-eu-west-1-preview',
+  'pplx-sonar-large-128k-online-2024-09-eu-west-1-preview',
   'class="sk-fading-circle-container-of-some-other-kind"',
 ];
 
@@ -205,6 +220,9 @@ test('what is only likely is masked where it is quoted', () => {
     ['postgres://a:b@localhost/x', ':b@'],
   ] as const;
   for (const [text, secret] of rows) assert.ok(!maskSecrets(text).includes(secret), maskSecrets(text));
+  // Their issuer is not named, but what is quoted is for people, and they need no such number.
+  for (const text of [`"SK${HEX.slice(0, 32)}"`, `id: "key-${HEX.slice(0, 32)}"`])
+    assert.ok(!maskSecrets(text).includes(HEX.slice(0, 32)), text);
   assert.equal(maskSecrets('fix the token parser'), 'fix the token parser');
   assert.equal(maskSecrets('git push --force origin main'), 'git push --force origin main');
 });

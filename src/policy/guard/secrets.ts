@@ -50,7 +50,9 @@ const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[]
   ['supabase_key', '(?:sbp_|sb_secret_)', '[\\w-]{24,}'],
   ['e2b_key', 'e2b_(?=[a-f0-9]{8})', '[a-f0-9]{32,}'],
   // Of models, and of what is around them.
-  ['model_key', '(?:gsk_|xai-|pplx-|r8_|tvly-|pcsk_|lsv2_[ps][kt]_)', '[A-Za-z0-9_-]{30,}'],
+  ['model_key', '(?:gsk_|r8_|tvly-|pcsk_|lsv2_[ps][kt]_)', '[A-Za-z0-9_-]{30,}'],
+  // Without a dash, which the names of models have: `xai-grok-2-image-1212`.
+  ['model_key', '(?:xai|pplx)-', '[A-Za-z0-9]{40,}'],
   ['linear_key', 'lin_(?:api|oauth)_', '[A-Za-z0-9]{32,}'],
   ['notion_token', 'ntn_', '[A-Za-z0-9]{40,}'],
   ['figma_token', 'fig[dou]r?_', '[\\w-]{36,}'],
@@ -72,7 +74,7 @@ const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[]
   ['heroku_key', 'HRKU-', '[\\w-]{36,}'],
   ['telegram_token', '\\d{8,10}:AA', '[\\w-]{32,34}(?![\\w-])'],
   ['twilio_key', 'SK(?=[a-f0-9]{8})', '[a-f0-9]{32}(?!\\w)'],
-  ['mailgun_key', 'key-(?=[a-f0-9]{8})', '[a-f0-9]{32}(?!\\w)'],
+  ['mailgun_key', '(?<!-)key-(?=[a-f0-9]{8})', '[a-f0-9]{32}(?!\\w)'],
   ['resend_key', 're_(?=[A-Za-z0-9]{8}_[A-Za-z0-9]{24})', '[A-Za-z0-9]{8}_[A-Za-z0-9]{24}(?!\\w)'],
   ['google_refresh_token', '1//0', '[\\w-]{40,}'],
   ['alibaba_key', 'LTAI', '[A-Za-z0-9]{16,20}(?!\\w)'],
@@ -104,6 +106,14 @@ const TOKEN_START = lazily(
 const TOKEN_CHARS_MIN = 20;
 /** Names of many small words: `sk-fading-circle-container-of-some-kind`. */
 const WORDS = /[a-z]{3}[-_][a-z]{3,20}[-_][a-z]{3}/;
+
+/** Others number their things alike, so these need a word that tells what they are: their issuer's name, or who takes them. */
+const ISSUERS: ReadonlyMap<string, RegExp> = new Map([
+  ['twilio_key', /twilio/i],
+  ['mailgun_key', /mailgun/i],
+]);
+const BESIDE_CHARS_MAX = 200;
+const TAKES_SECRET = /_(?:KEY|SECRET|TOKEN)(?:\\?["'`])?[ \t]{0,3}(?:=>|:=|=|:)[ \t]{0,3}(?:\\?["'`])?$/;
 
 const KEY_HEADER = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 
@@ -257,10 +267,19 @@ function tokens(text: string): Span[] {
       from: match.index,
       to,
       masked: `${prefix}${MASK}`,
-      sure: true,
+      sure: isTold(TOKENS[index]?.[0], text, match.index, to),
     });
   }
   return spans;
+}
+
+function isTold(kind: string | undefined, text: string, from: number, to: number): boolean {
+  const issuer = ISSUERS.get(kind ?? '');
+  if (issuer === undefined) return true;
+  const before = text.slice(Math.max(0, from - BESIDE_CHARS_MAX), from);
+  return (
+    TAKES_SECRET.test(before) || issuer.test(before) || issuer.test(text.slice(to, to + BESIDE_CHARS_MAX))
+  );
 }
 
 function plain(text: string): Span[] {
