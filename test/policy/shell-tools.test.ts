@@ -238,6 +238,18 @@ tabled('what scripts of sed and awk write', [
   ["sed '\\|w|W a.ts' x", 'a.ts'],
   ["sed -n wa.ts x; sed -f - x <<< 'w b.ts'", 'a.ts | b.ts'],
   ["sed 's/w a/w b/; y/w/v/; a w c\n:w d\n# w e' x", ''],
+  // What would end a pattern is a letter in brackets; in a replacement and in `y` there are none.
+  ["sed -n 's/[/]a/b/w a.ts' x", 'a.ts'],
+  ["sed 's/[^/]*$/web/' x", ''],
+  ["sed 's/[]/]a/b/w a.ts' x; sed 's/[^]/]a/b/w b.ts' x", 'a.ts | b.ts'],
+  ["sed 's/[[:alpha:]/[.].][=]=]]/b/w a.ts' x", 'a.ts'],
+  ["sed 's/[[]/b/w a.ts' x; sed 's/\\[/b/w b.ts' x", 'a.ts | b.ts'],
+  ["sed '/[/]a/w a.ts' x; sed '\\,[,]a,,/[/]/{w b.ts\n}' x", 'a.ts | b.ts'],
+  ["sed 's/[\\]/b/w a.ts' x", 'a.ts'],
+  ["sed 's/a/[/w a.ts' x; sed 'y/[/]/;w b.ts' x", 'a.ts | b.ts'],
+  ["sed 's[a[b[w a.ts' x", 'a.ts'],
+  // No sed takes a script with a part that does not end.
+  ["sed '/a;w a.ts' x; sed 's/[/a;w b.ts' x; sed '/[[:x/]/w c.ts' x", ''],
   ['awk \'{print "a;b}" > "a.ts"}\' x', 'a.ts'],
   ['mawk -v f=a.ts \'{ printf "%s", $1 >> f }\' x', 'a.ts'],
   ['awk \'BEGIN { f = "a.ts"; print 1 > f; if (1 > f) print "x > y" }\'', 'a.ts'],

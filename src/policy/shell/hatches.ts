@@ -41,7 +41,9 @@ const awk: Unwrap = (words) => {
 /** The command `e` of sed runs the rest of its line. */
 const sed: Unwrap = (words) => {
   const texts = words.slice(1).flatMap(({ text }) => {
-    const script = /(?:^|[;{\n]|\d|\$|\/)\s*e\s+([^\n]+)$/.exec(text)?.[1];
+    // Only the last line is gone through: from each of many lines to the end would cost the square of their number.
+    const last = text.slice(text.lastIndexOf('\n') + 1);
+    const script = /(?:^|[;{]|\d|\$|\/)\s*e\s+([^\n]+)$/.exec(last)?.[1];
     return script === undefined ? [] : [script];
   });
   return texts.length === 0 ? undefined : { runs: texts.map((script) => ({ script })), itself: true };

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { filesWritten } from '../../src/policy/shell/index.ts';
+
+const PLACE = { cwd: '/repo', home: '/h' };
+const CHARS = 200_000;
+/** What costs the square of its length takes minutes here; what does not, a hundredth of this. */
+const CPU_MS_MAX = 1000;
+
+/** Processor time, so that a busy machine fails nobody. */
+function answered(command: readonly string[]): void {
+  const start = process.cpuUsage();
+  filesWritten(command, PLACE);
+  const { user, system } = process.cpuUsage(start);
+  const taken_ms = (user + system) / 1000;
+  assert.ok(
+    taken_ms < CPU_MS_MAX,
+    `${JSON.stringify(command.map((word) => word.slice(0, 40)))}: ${taken_ms} ms`,
+  );
+}
+
+/** As much of each as a command line may hold, behind what makes it count. */
+function longTexts(units: readonly string[], start = ''): string[] {
+  return units.map((unit) => (start + unit.repeat(CHARS / unit.length)).slice(0, CHARS));
+}
+
+const SED_UNITS = [
+  ...[
+    '/\\/',
+    '\\,\\,',
+    '\\/',
+    '/',
+    '1,/',
+    '/a/,\\',
+    's/[',
+    's/[[:',
+    '/[[:',
+    '[[.a',
+    's/a/',
+    'y/\\/',
+    's/a/b/w',
+  ],
+  ...['\n', '\r', ' ', '1 ', '1, ', '! ', '{', '}', 'a\\\n', 'a', ':', '0~', '+1', 'wa\n', 'w', '1e ', '1e'],
+];
+
+test('shell: a script of sed costs no more than its length', () => {
+  for (const script of longTexts(SED_UNITS)) {
+    answered(['sed', script, 'x']);
+    answered(['sed', `${script}\n`, 'x']);
+  }
+});
