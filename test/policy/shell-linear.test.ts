@@ -49,3 +49,26 @@ test('shell: a script of sed costs no more than its length', () => {
     answered(['sed', `${script}\n`, 'x']);
   }
 });
+
+const PATCH_UNITS = [
+  ...[
+    '\n',
+    '\r',
+    '\u2028',
+    '\u2029',
+    '\r\n',
+    ' ',
+    '\t',
+    '\u00a0',
+    '\r ',
+    '*** Add File: ',
+    '*** ',
+    '\n--- a\n+++ ',
+  ],
+  ...['--- a\n', '--- a\r', 'diff --git a/', 'diff --git a/x b/', 'rename to ', '\nrename to \t'],
+];
+
+test('shell: a patch costs no more than its length', () => {
+  for (const start of ['*** Begin Patch\n', '--- a\n', ''])
+    for (const patch of longTexts(PATCH_UNITS, start)) answered(['apply_patch', patch]);
+});

@@ -22,6 +22,10 @@ tabled('patches', [
   ],
   ["cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.ts\n*** End Patch\nEOF", 'src/a.ts'],
   ['apply_patch "*** Begin Patch\n*** Update File: a.ts\n*** End Patch"', 'a.ts'],
+  [
+    'apply_patch "*** Begin Patch\r\n \t*** Add File: a.ts\r\n\r\v*** Add File: b.ts\n\u2028*** Add File: c.ts\n*** End Patch"',
+    'a.ts | b.ts | c.ts',
+  ],
   ['apply_patch "$PATCH"', '? $PATCH as the patch'],
 ]);
 

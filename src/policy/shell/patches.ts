@@ -2,7 +2,8 @@ const TARGETS_MAX = 500;
 
 /** `*** Begin Patch`: the format that Codex edits with. It takes a header that is indented for one as well. */
 function agentPatch(text: string): string[] {
-  const header = /^[^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
+  // A line starts behind each kind of line break, so none of them may count as the space before a header as well.
+  const header = /^[^\S\n\r\u2028\u2029]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
   return [...text.matchAll(header)].map(([, path = '']) => path.trim());
 }
 
