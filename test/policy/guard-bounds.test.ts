@@ -125,6 +125,15 @@ test('what doubles, nests or goes on for ever is said to be too much', () => {
   assert.equal(found('x'.repeat(300_000)), 'check_exhausted');
 });
 
+test('a query of any length is judged in bounded time', () => {
+  for (const unit of ['mutation ', 'mutation deleteA ', 'deleteA', 'mutation { deleteA', 'mutation\n', ' ']) {
+    const query = `query=mutation ${unit.repeat(200_000 / unit.length)}`;
+    const taken_ms = cost_ms(() => assessCommand(['gh', 'api', 'graphql', '-f', query], PLACE));
+    assert.ok(taken_ms < 1000, `${taken_ms} ms for ${query.slice(0, 40)}`);
+    assert.equal(found(['gh', 'api', 'graphql', '-f', `${query} deleteRef (input`]), 'delete_cloud_resource');
+  }
+});
+
 test('a command of four kilobytes is judged at once', () => {
   const line = 'git add src/a.ts && npm run build -- --mode production 2>&1 | tee "$LOG" | tail -n 40; ';
   const command = `${line.repeat(46)} git push --force`;

@@ -93,6 +93,7 @@ tabled('[GUARD-6] a command hidden in wrappers, texts, variables, files and othe
     'gh api graphql -f query=\'mutation { deleteRef(input: {refId: "x"}) { clientMutationId } }\'',
     'delete_cloud_resource',
   ],
+  ["gh api graphql -f query='{ deleteRef(x: 1) { mutation } }'", ''],
   ['gh pr merge 12 --squash --admin', 'change_cloud_resource'],
   ['wget --method=DELETE https://api.github.com/repos/o/r', 'delete_cloud_resource'],
   ['http DELETE https://api.github.com/repos/o/r', 'delete_cloud_resource'],

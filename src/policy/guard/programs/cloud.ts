@@ -162,8 +162,11 @@ const gsutil: Check<Id> = (run, hit) => {
     hit('cloud-delete');
 };
 
-/** GraphQL's way to delete: `mutation { deleteRef(input: …) }`. */
-const DELETES_BY_QUERY = /\bmutation\b.*\bdelete[A-Z]\w*\s*\(/s;
+/** GraphQL's way to delete: `mutation { deleteRef(input: …) }`. One pattern for both words would look behind each of the first. */
+function deletesByQuery(text: string): boolean {
+  const mutation = text.search(/\bmutation\b/);
+  return mutation !== -1 && /\bdelete[A-Z]\w*\s*\(/.test(text.slice(mutation));
+}
 
 /** `gh api repos/o/r/git/refs/heads/main -X PATCH -F force=true` */
 function movesRef(texts: readonly string[]): boolean {
@@ -246,8 +249,7 @@ export const cloudTools = theme(PATTERNS, {
       run.texts.some((text) => /visibility|enable-|delete-branch|default-branch/.test(text))
     )
       hit('cloud-change');
-    else if (/^api/.test(said) && (deletes || DELETES_BY_QUERY.test(run.texts.join(' '))))
-      hit('cloud-delete');
+    else if (/^api/.test(said) && (deletes || deletesByQuery(run.texts.join(' ')))) hit('cloud-delete');
     // A forced push by another way, and one past the rules of the branch.
     else if (/^api/.test(said) && movesRef(run.texts)) hit('cloud-change');
     else if (said === 'repo sync' && run.texts.includes('--force')) hit('cloud-change');
