@@ -1,6 +1,7 @@
 import type { SimpleCommand } from './command.ts';
 import { decodedBy } from './decoders.ts';
 import { escapesRead } from './escapes.ts';
+import { linesRead } from './inputs.ts';
 import { parseOptions } from './options.ts';
 import { ANY_NAME, type Place } from './parameters.ts';
 import {
@@ -232,19 +233,11 @@ export function printing(words: readonly Word[]): Printing {
   return { name: 'printf', args: words.slice(3), input: undefined, folder: literal(''), outputs: [] };
 }
 
-/** What comes in: of the files it is given, where the same command line has written them; else on its standard input. */
-function readBy({ args, input }: Printing): Lines | undefined {
-  const held = args.filter(({ stream }) => stream !== undefined);
-  if (held.length === 0) return input;
-  const lines = held.map(({ stream }) => stream?.lines);
-  return lines.every((each) => each !== undefined) ? lines.flat() : undefined;
-}
-
 /** What a command prints, as far as its command line says; undefined: something. */
 export function printedBy(command: Printing, place: Place): Lines | undefined {
   const { name, args, folder } = command;
   if (command.outputs.length > 0 || SILENT.has(name)) return [];
-  const input = readBy(command);
+  const input = linesRead(name, args, command.input);
   if (name === 'echo') return echoed(args);
   if (name === 'printf') return printfed(args);
   if (name === 'cat')
