@@ -259,3 +259,22 @@ test('[LOCK-12] a path by way of the top of the work tree is the file that it le
   const elsewhere = 'cd "$HOME" && cd "$(git rev-parse --show-toplevel)" && echo x > a.txt';
   assert.equal((await stage.agent('bob').shell(elsewhere)).denied, undefined, 'another top, if any');
 });
+
+test('[LOCK-12] a link to a held file is not that file; what goes through it is', async () => {
+  await using stage = new Stage();
+  await stage.ask('alice', 'acquire_lock', { file_path: 'a.txt' });
+  const bob = stage.agent('bob');
+  for (const command of [
+    'ln -s a.txt l && rm l',
+    'ln -s a.txt l.tmp && mv -T l.tmp l',
+    'ln -s a.txt l; ln -sfn b.txt l; echo x > l',
+  ])
+    assert.equal((await bob.shell(command)).denied, undefined, command);
+  for (const command of [
+    'ln -s a.txt l && echo x > l',
+    'ln -s a.txt l && cp b.txt l',
+    'ln -s a.txt l.tmp && mv -T l.tmp l && tee l',
+    "ln -s a.txt l; false && rm l; sed -n 's/[/]x/y/w l' b.txt",
+  ])
+    assert.match((await bob.shell(command)).denied ?? '', /a\.txt is locked by alice/, command);
+});

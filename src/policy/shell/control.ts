@@ -1,5 +1,5 @@
 import type { AndOr, SyntaxNode, While } from 'unbash';
-import type { SimpleCommand } from './command.ts';
+import type { SimpleCommand, When } from './command.ts';
 import { isCondition, nameOf } from './parts.ts';
 import { seenIn } from './prints.ts';
 import type { Flow } from './reading.ts';
@@ -24,6 +24,16 @@ export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
   return distinct([...run(those), ...worlds.filter(({ ended }) => ended !== undefined)]);
 }
 
+const inSomeCases = ({ when = [] }: Flow): When => [...when, Symbol()];
+
+/** What is run only in some cases. So is what is in a subshell: an `exit` there leaves out the rest of it, and no more. */
+export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
+  const own: Flow = { ...flow, when: inSomeCases(flow) };
+  const after = walk.node(node, worlds, own);
+  flow.printed = own.printed;
+  return after;
+}
+
 /**
  * `cd` is taken to succeed where something follows it with `&&`, and to have failed where something follows with `||`. After
  * any other command both may be: only a condition is expected to fail.
@@ -33,21 +43,24 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
   let now = worlds;
   let { afterSuccessOf } = flow;
   const skipped: World[] = [];
-  const run = (command: SyntaxNode, those: Worlds): Worlds => {
-    const own: Flow = { ...flow, afterSuccessOf };
+  const run = (command: SyntaxNode, those: Worlds, when: When): Worlds => {
+    const own: Flow = { ...flow, when, afterSuccessOf };
     const start = walk.commands.length;
     const left = walk.node(command, those, own);
     flow.printed = own.printed;
     afterSuccessOf = afterSuccessOf?.concat(itself(command, walk.commands.slice(start), flow));
     return left;
   };
+  // Behind `&&` each runs only where all before it did, back to the last `||`.
+  let row: When | undefined = flow.when ?? [];
   commands.forEach((command, index) => {
     const previous = commands[index - 1];
     if (operators[index - 1] === '||') {
       const start = previous !== undefined && nameOf(previous) === 'cd' ? before : now;
       before = now;
+      row = undefined;
       afterSuccessOf = flow.afterSuccessOf;
-      now = distinct([...now, ...live(start, (those) => run(command, those))]);
+      now = distinct([...now, ...live(start, (those) => run(command, those, inSomeCases(flow)))]);
       // What follows with `&&` may do so because this was not needed.
       afterSuccessOf = flow.afterSuccessOf;
       now = now.some(({ ended }) => ended === undefined)
@@ -57,7 +70,9 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
     }
     if (previous !== undefined && isCondition(previous)) skipped.push(...now);
     before = now;
-    now = live(now, (those) => run(command, those));
+    if (index === 1 || row === undefined) row = inSomeCases(flow);
+    const when = row;
+    now = live(now, (those) => run(command, those, when));
   });
   return distinct([...now, ...skipped]);
 }
@@ -101,15 +116,16 @@ export function branches(
   const after: World[] = [];
   let rest = worlds;
   if (node.type === 'Case') {
-    for (const { body } of node.items) after.push(...walk.node(body, worlds, flow));
+    for (const { body } of node.items) after.push(...perhaps(body, worlds, flow, walk));
     const always = node.items.some(({ pattern }) => pattern.some(({ value }) => value === '*'));
     return distinct(always ? after : [...after, ...worlds]);
   }
-  for (const { clause, then } of [node, ...node.elif]) {
-    rest = walk.node(clause, rest, flow);
-    after.push(...live(rest, (those) => walk.node(then, those, flow)));
+  for (const part of [node, ...node.elif]) {
+    const { clause, then } = part;
+    rest = part === node ? walk.node(clause, rest, flow) : perhaps(clause, rest, flow, walk);
+    after.push(...live(rest, (those) => perhaps(then, those, flow, walk)));
   }
-  const others = node.else === undefined ? rest : walk.node(node.else, rest, flow);
+  const others = node.else === undefined ? rest : perhaps(node.else, rest, flow, walk);
   return distinct([...after, ...others]);
 }
 
@@ -120,9 +136,10 @@ export function whileLoop(node: While, worlds: Worlds, flow: Flow, walk: Walk): 
   const lines = reads?.name?.value === 'read' && node.kind === 'while' ? flow.input : undefined;
   if (lines !== undefined && lines.length > ROUNDS_MAX) walk.unknown('a loop of many rounds');
   let now = worlds;
+  const when = inSomeCases(flow);
   // Of a loop that nobody can count, a second round: it sees what the first has changed.
   for (const line of lines?.slice(0, ROUNDS_MAX) ?? [undefined, undefined]) {
-    const own: Flow = { ...flow, input: line === undefined ? flow.input : [line] };
+    const own: Flow = { ...flow, input: line === undefined ? flow.input : [line], when };
     const before = now;
     now = live(now, (those) => walk.node(node.body, walk.node(node.clause, those, own), own));
     if (line === undefined && distinct([...before, ...now]).length === before.length) break;

@@ -1,4 +1,5 @@
 import type { SimpleCommand } from './command.ts';
+import { Links } from './links.ts';
 import { isKnown, shortPath, type Word, within } from './word.ts';
 
 /**
@@ -31,18 +32,18 @@ export const NOTHING: Touched = { writes: [], unknown: [], everywhere: [] };
 
 const WRITES_MAX = 500;
 const UNKNOWN_MAX = 20;
-const LINKS_MAX = 50;
 /** Terminals, sockets, streams. */
 const NO_FILE = /^(?:\/dev\/(?!shm\/)|\/proc\/self\/fd\/)/;
 /** Programs that take `host:path` for a place on another machine. */
 const REMOTE = new Set(['rsync', 'scp']);
+/** Wrappers that run their command once, here and now. */
+const RUN_ONCE = new Set('sudo doas env command builtin nice nohup time'.split(' '));
 
 /** Gathers what the commands of one line write, each place once. */
 export class Findings {
   readonly #writes = new Map<string, Write>();
   readonly #unknown: Set<string>;
-  /** Other names that the command line itself gives to files, and what they lead to. */
-  readonly #links = new Map<string, string>();
+  readonly #links = new Links();
   #everywhere: Map<string, Sweep> | undefined;
 
   constructor(unknown: Iterable<string>) {
@@ -69,12 +70,29 @@ export class Findings {
     for (const word of words) this.#add(command, word, 'tree');
   }
 
+  /** The name itself is removed, or given to something else: what a link of that name leads to stays as it is. */
+  entry(command: SimpleCommand, how: 'file' | 'tree', ...words: readonly Word[]): void {
+    for (const word of words) this.#add(command, word, how, true);
+  }
+
   /** From here on what is written by way of `name` arrives at `target`; both as seen from the command's folder. */
-  link(command: SimpleCommand, name: Word, target: Word): void {
-    const [from, to] = [within(command.folder, name), within(command.folder, target)];
-    if (!isKnown(from) || !isKnown(to) || from.glob || to.glob || this.#links.size >= LINKS_MAX) return;
-    // The folder of the start itself has a name, too.
-    this.#links.set(shortPath(from.text), shortPath(to.text) || '.');
+  link(command: SimpleCommand, name: Word, target: Word, text?: string): void {
+    const [from, to] = [placeOf(command, name), placeOf(command, target)];
+    if (from !== undefined && to !== undefined) this.#links.add(from, { target: to, text });
+  }
+
+  /** Links that are gone, for all that runs only after this. */
+  forget(command: SimpleCommand, ...names: readonly Word[]): void {
+    if (!command.through.every((wrapper) => RUN_ONCE.has(wrapper))) return;
+    for (const name of names) {
+      const path = placeOf(command, name);
+      if (path !== undefined) this.#links.forget(path, command.when ?? []);
+    }
+  }
+
+  rename(command: SimpleCommand, name: Word, other: Word): void {
+    const [from, to] = [placeOf(command, name), placeOf(command, other)];
+    if (from !== undefined && to !== undefined) this.#links.rename(from, to, command.when ?? []);
   }
 
   unknown(what: string): void {
@@ -87,7 +105,7 @@ export class Findings {
     this.#everywhere.set(`${command} ${where}`, { command, folder: where });
   }
 
-  #add(command: SimpleCommand, word: Word, how: 'file' | 'tree'): void {
+  #add(command: SimpleCommand, word: Word, how: 'file' | 'tree', itself = false): void {
     if (!isKnown(word)) {
       const of = command.name === '' ? 'a redirection' : command.name;
       this.#unknown.add(`${word.unknown} as target of ${of}`);
@@ -103,31 +121,23 @@ export class Findings {
     if (NO_FILE.test(shortPath(place.text)) || (REMOTE.has(command.name) && /^[^/]*:/.test(word.text)))
       return;
     if (!place.glob || !/[*?]/.test(place.text)) {
-      this.#put({ path: place.text, how });
+      this.#put(command, { path: place.text, how }, itself);
       return;
     }
     // Where the pattern matches nothing the shell hands it on: Next.js calls its folders `[slug]`.
-    if (place.spelling !== undefined) this.#put({ path: place.spelling, how });
+    if (place.spelling !== undefined) this.#put(command, { path: place.spelling, how }, itself);
     const pattern = how === 'tree' ? place.text.replace(/\/*(?:\/\*\*)?$/, '/**') : place.text;
     const whole = /^(?:([^*?]*)\/)?\*\*$/.exec(pattern);
-    this.#put(whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' });
+    // What a pattern matches may be the link's own name, or what is below it: `rm -rf l/*`.
+    this.#put(
+      command,
+      whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' },
+      false,
+    );
   }
 
-  #put(write: Write): void {
-    let path: string | undefined = write.path;
-    for (let hops = 0; path !== undefined && hops <= this.#links.size; hops += 1) {
-      this.#note({ ...write, path });
-      path = this.#links.size === 0 ? undefined : this.#followed(shortPath(path));
-    }
-  }
-
-  /** Where a path arrives by way of a link that was made before. */
-  #followed(path: string): string | undefined {
-    for (const [name, target] of this.#links) {
-      if (path === name) return target;
-      if (path.startsWith(`${name}/`)) return shortPath(`${target}${path.slice(name.length)}`);
-    }
-    return undefined;
+  #put({ when = [] }: SimpleCommand, write: Write, itself: boolean): void {
+    for (const path of this.#links.reached(write.path, itself, when)) this.#note({ ...write, path });
   }
 
   #note(write: Write): void {
@@ -137,6 +147,12 @@ export class Findings {
     }
     this.#writes.set(`${write.how} ${write.path}`, write);
   }
+}
+
+/** A path as seen from where the command line starts, if it is known. */
+function placeOf({ folder }: SimpleCommand, word: Word): string | undefined {
+  const place = within(folder, word);
+  return isKnown(place) && !place.glob ? place.text : undefined;
 }
 
 /** Says what one command writes. */

@@ -11,7 +11,7 @@ import {
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
 import { GROUP, type Output, type SimpleCommand } from './command.ts';
-import { andOr, branches, live, pipeline, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
+import { andOr, branches, live, perhaps, pipeline, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
 import { gitHelpers } from './git-names.ts';
@@ -70,8 +70,7 @@ class Reader {
   }
 
   reading(): Reading {
-    const { exceeded } = this.#budget;
-    const left = exceeded ? [TOO_MUCH] : [];
+    const left = this.#budget.exceeded ? [TOO_MUCH] : [];
     for (const source of left) this.opaque('limit', source);
     return {
       commands: this.commands,
@@ -178,7 +177,7 @@ class Reader {
   }
 
   #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): void {
-    const { input, from, reads = [], through, elsewhere = false, afterSuccessOf } = flow;
+    const { input, from, reads = [], through, elsewhere = false, when = [], afterSuccessOf } = flow;
     const program = words[0]?.text ?? '';
     const command: SimpleCommand = {
       name: baseName(program),
@@ -191,6 +190,7 @@ class Reader {
       folder: world.folder,
       through,
       elsewhere,
+      when,
       afterSuccessOf,
       variables: world.variables,
     };
@@ -232,7 +232,7 @@ class Reader {
   /** In a process of its own, at the same time as what follows. */
   #beside(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
     const own: Flow = { ...flow, afterSuccessOf: undefined };
-    this.#node(node, worlds, own);
+    perhaps(node, worlds, own, this.#walk);
     flow.printed = own.printed;
     return worlds;
   }
@@ -249,7 +249,7 @@ class Reader {
       case 'BraceGroup':
         return this.#node(node.body, worlds, flow);
       case 'Subshell':
-        this.#node(node.body, worlds, flow);
+        perhaps(node.body, worlds, flow, this.#walk);
         return worlds;
       case 'Coproc':
         return this.#beside(node.body, worlds, flow);
@@ -296,7 +296,7 @@ class Reader {
     const counters = countersIn(node);
     const counted = counters.size === 0 ? worlds : worlds.map((world) => assign(world, counters));
     if (node.type !== 'ArithmeticFor') return counted;
-    return revive(distinct([...counted, ...this.#node(node.body, counted, flow)]), 'loop');
+    return revive(distinct([...counted, ...perhaps(node.body, counted, flow, this.#walk)]), 'loop');
   }
 
   #for(node: For, world: World, flow: Flow): Worlds {
@@ -307,7 +307,7 @@ class Reader {
     let now: Worlds = [world];
     for (const word of words.slice(0, ROUNDS_MAX)) {
       const set = now.map((each) => assign(each, [[node.name.value, [word]]]));
-      now = live(set, (those) => this.#node(node.body, those, flow));
+      now = live(set, (those) => perhaps(node.body, those, flow, this.#walk));
       now = now.map((each) => (each.ended === 'loop' ? { ...each, ended: undefined } : each));
     }
     return distinct(now);

@@ -1,4 +1,4 @@
-import type { SimpleCommand } from './command.ts';
+import type { SimpleCommand, When } from './command.ts';
 import type { Lines, Printer, Word } from './word.ts';
 
 /** Something would run here, and only the running shell will know what. */
@@ -32,4 +32,5 @@ export interface Flow {
   readonly elsewhere?: boolean;
   /** What has succeeded before; undefined where nobody can tell when it runs (`&`, `trap`). */
   readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
+  readonly when?: When;
 }

@@ -9,15 +9,6 @@ function operands(spec: OptionSpec = {}): Writer {
   return (command, found) => found.file(command, ...parseOptions(command.args, spec).operands);
 }
 
-/** Operands with all that is below them, when asked for by one of these options. */
-function deep(...flags: readonly string[]): Writer {
-  return (command, found) => {
-    const options = parseOptions(command.args);
-    if (options.has(...flags)) found.tree(command, ...options.operands);
-    else found.file(command, ...options.operands);
-  };
-}
-
 /** `chmod -x f`: the mode looks like an option. */
 const permissions: Writer = (command, found) => {
   const mode = command.args.findIndex(({ text }) => /^-[rwxXstugo]+$/.test(text));
@@ -36,6 +27,8 @@ interface Transfer {
   readonly target: Word;
   /** The target is a folder for sure: `-t`, a slash at the end, several sources. */
   readonly into: boolean;
+  /** It is no folder for sure: `-T`. A link of that name is replaced. */
+  readonly exact: boolean;
 }
 
 function transferOf(options: Options): Transfer | undefined {
@@ -46,9 +39,15 @@ function transferOf(options: Options): Transfer | undefined {
   // In a loop over a pattern source and target are patterns, and one file each.
   const patterns = !target.glob && sources.some(({ glob, spelling }) => glob && spelling === undefined);
   const several = sources.length > 1 || patterns;
-  const into =
-    !options.has('-T') && (given !== undefined || several || (isKnown(target) && isFolder(target)));
-  return { sources, target, into };
+  const exact = options.has('-T', '--no-target-directory');
+  const into = !exact && (given !== undefined || several || (isKnown(target) && isFolder(target)));
+  return { sources, target, into, exact };
+}
+
+/** What a source may be called afterwards. */
+function namesOf({ target, into, exact }: Transfer, source: Word): readonly Word[] {
+  if (into) return [inside(target, source)];
+  return exact ? [target] : [target, inside(target, source)];
 }
 
 /** What a source is called inside the target. */
@@ -59,41 +58,56 @@ function inside(target: Word, source: Word): Word {
   return base.text === '.' || base.text === '' ? target : within(target, base);
 }
 
-/** Where copies and moved files arrive; `whole`: folders come with all that is in them. */
+interface Arrival {
+  /** Folders come with all that is in them. */
+  readonly whole?: boolean;
+  /** A link of the target's name is replaced; nothing goes through it. */
+  readonly itself?: boolean;
+}
+
+/** Where copies and moved files arrive. */
 function arrive(
   command: SimpleCommand,
   found: Findings,
-  { sources, target, into }: Transfer,
-  whole: boolean,
+  { sources, target, into, exact }: Transfer,
+  { whole = false, itself = false }: Arrival,
 ): void {
   for (const source of sources) {
     const asTree = whole && !hasEnding(source);
-    const put = (word: Word): void => (asTree ? found.tree(command, word) : found.file(command, word));
+    const put = (word: Word): void => {
+      if (itself) found.entry(command, asTree ? 'tree' : 'file', word);
+      else if (asTree) found.tree(command, word);
+      else found.file(command, word);
+    };
     if (into) put(inside(target, source));
     else {
       put(target);
       // `cp a.ts lib`: a new file, or one in the folder of that name.
-      if (!asTree && isKnown(target) && isKnown(source) && !target.glob && !hasEnding(target))
-        put(inside(target, source));
+      const unsure = !asTree && !exact && isKnown(target) && isKnown(source);
+      if (unsure && !target.glob && !hasEnding(target)) put(inside(target, source));
     }
   }
 }
 
 const move: Writer = (command, found) => {
-  const transfer = transferOf(parseOptions(command.args, { takes: '-t -S --target-directory --suffix' }));
+  const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
+  const transfer = transferOf(options);
   if (transfer === undefined) return;
-  for (const source of transfer.sources) {
-    if (hasEnding(source)) found.file(command, source);
-    else found.tree(command, source);
-  }
-  arrive(command, found, transfer, true);
+  const { sources, target, exact } = transfer;
+  for (const source of sources) found.entry(command, hasEnding(source) ? 'file' : 'tree', source);
+  arrive(command, found, transfer, { whole: true, itself: exact });
+  const sure = !options.has('-n', '-i', '-u', '--no-clobber', '--interactive', '--update');
+  if (exact && sure) found.forget(command, target);
+  for (const source of sources)
+    for (const name of namesOf(transfer, source)) found.rename(command, source, name);
+  if (sure) found.forget(command, ...sources);
 };
 
 const copy: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
   const transfer = transferOf(options);
   if (transfer === undefined) return;
-  arrive(command, found, transfer, options.has('-r', '-R', '-a', '--recursive', '--archive'));
+  arrive(command, found, transfer, { whole: options.has('-r', '-R', '-a', '--recursive', '--archive') });
   if (options.has('-l', '--link')) linked(command, found, transfer, 'hard');
   else if (options.has('-s', '--symbolic-link')) linked(command, found, transfer, 'symbolic');
 };
@@ -105,14 +119,16 @@ const copy: Writer = (command, found) => {
 function linked(
   command: SimpleCommand,
   found: Findings,
-  { sources, target, into }: Transfer,
+  transfer: Transfer,
   kind: 'hard' | 'symbolic' | 'relative',
 ): void {
+  const { sources } = transfer;
   if (kind === 'hard') found.file(command, ...sources);
-  for (const source of sources) {
-    const names = into ? [inside(target, source)] : [target, inside(target, source)];
-    for (const name of names) found.link(command, name, kind === 'symbolic' ? besides(name, source) : source);
-  }
+  for (const source of sources)
+    for (const name of namesOf(transfer, source)) {
+      if (kind === 'symbolic') found.link(command, name, besides(name, source), source.text);
+      else found.link(command, name, source);
+    }
 }
 
 /** A symbolic link's text is read from where the link is. */
@@ -126,24 +142,27 @@ const install: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes });
   if (options.has('-d', '--directory')) return found.file(command, ...options.operands);
   const transfer = transferOf(options);
-  if (transfer !== undefined) arrive(command, found, transfer, false);
+  if (transfer !== undefined) arrive(command, found, transfer, {});
 };
 
 const link: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory' });
-  const transfer = transferOf(options);
-  // `ln -n` and `-T` take a link to a folder for a file.
-  const plain = options.has('-n', '-T', '--no-dereference');
-  if (transfer === undefined)
-    return found.file(command, ...options.operands.map((word) => mapWord(word, baseName)));
-  if (plain) found.file(command, transfer.target);
-  else arrive(command, found, transfer, false);
+  const given = transferOf(options);
+  if (given === undefined)
+    return found.entry(command, 'file', ...options.operands.map((word) => mapWord(word, baseName)));
+  // `ln -n` takes a link to a folder for a file.
+  const exact = given.exact || (!given.into && options.has('-n', '--no-dereference'));
+  const transfer = { ...given, exact };
+  arrive(command, found, transfer, { itself: true });
   const kind = !options.has('-s', '--symbolic')
     ? 'hard'
     : options.has('-r', '--relative')
       ? 'relative'
       : 'symbolic';
-  linked(command, found, plain ? { ...transfer, into: false } : transfer, kind);
+  // Without -f it fails where there is something, and else what is there may be a folder.
+  if (exact && options.has('-f', '--force') && !options.has('-i', '--interactive'))
+    found.forget(command, transfer.target);
+  linked(command, found, transfer, kind);
 };
 
 const rsync: Writer = (command, found) => {
@@ -156,7 +175,7 @@ const rsync: Writer = (command, found) => {
   if (target === undefined || sources.length === 0) return;
   if (options.has('--remove-source-files')) found.tree(command, ...sources);
   const files = sources.every(hasEnding) && !options.has('--delete');
-  if (files) arrive(command, found, { sources, target, into: isFolder(target) }, false);
+  if (files) arrive(command, found, { sources, target, into: isFolder(target), exact: false }, {});
   else found.tree(command, target);
 };
 
@@ -164,7 +183,7 @@ const scp: Writer = (command, found) => {
   const takes = '-P -i -o -c -F -J -l -S -D -X';
   const options = parseOptions(command.args, { takes });
   const transfer = transferOf(options);
-  if (transfer !== undefined) arrive(command, found, transfer, options.has('-r'));
+  if (transfer !== undefined) arrive(command, found, transfer, { whole: options.has('-r') });
 };
 
 const dd: Writer = (command, found) => {
@@ -178,7 +197,17 @@ const dd: Writer = (command, found) => {
   }
 };
 
-const remove: Writer = (command, found) => deep('-r', '-R', '--recursive')(command, found);
+/** Names that are gone afterwards, and links by those names with them. */
+function removed(whole: (options: Options) => boolean): Writer {
+  return (command, found) => {
+    const options = parseOptions(command.args);
+    found.entry(command, whole(options) ? 'tree' : 'file', ...options.operands);
+    if (!options.has('-i', '-I', '--interactive', '--help', '--version'))
+      found.forget(command, ...options.operands);
+  };
+}
+
+const remove = removed(({ has }) => has('-r', '-R', '--recursive'));
 
 /** `find … -delete`, `-fprint file`; what `-exec` runs is a command of its own. */
 const find: Writer = (command, found) => {
@@ -208,9 +237,9 @@ const csplit: Writer = (command, found) => {
 export const fileWriters: Readonly<Record<string, Writer>> = {
   rm: remove,
   grm: remove,
-  trash: (command, found) => found.tree(command, ...parseOptions(command.args).operands),
+  trash: removed(() => true),
   rmdir: operands(),
-  unlink: operands(),
+  unlink: removed(() => false),
   shred: operands({ takes: '-n -s --iterations --size --random-source' }),
   truncate: operands({ takes: '-s -r --size --reference' }),
   touch: operands({ takes: '-r -d -t --reference --date' }),
