@@ -28,7 +28,7 @@ const TAKES =
   '-m -b -B -c -C -e -j -s -X -o --branch --depth --jobs --origin --reference --source --message --onto --exec --strategy --pathspec-from-file --orphan --conflict --directory --exclude --output';
 
 /** What only these commands take. */
-const ALSO_TAKES: Readonly<Record<string, string>> = { apply: '-p', config: '-f --file', 'merge-file': '-L' };
+const ALSO_TAKES: Readonly<Record<string, string>> = { apply: '-p', 'merge-file': '-L' };
 
 /** `.`, `:/` and the like: all of the work tree, or of the folder that was changed into. */
 function isEverything({ text }: Word): boolean {
@@ -167,6 +167,28 @@ function submodule({ options, command, tree, found }: Git): void {
   found.tree(command, folder ?? mapWord(url, (text) => baseName(text).replace(/\.git$/, '')));
 }
 
+const CONFIG_TAKES = '-f --file --blob -t --type --default --value --url --comment';
+const CONFIG_READS =
+  '--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list'.split(' ');
+/** Git takes the start of a long option for all of it. */
+const CONFIG_WRITES = /^--(?:ad|rep|uns|ren|rem|ed)[a-z-]*$/;
+
+function config({ command, found }: Git): void {
+  const { args } = command;
+  const options = parseOptions(args, { takes: CONFIG_TAKES });
+  if (options.has(...CONFIG_READS)) return;
+  const told = options.has('-e') || args.some(({ text }) => CONFIG_WRITES.test(text));
+  if (told || setsByWords(options.operands)) found.file(command, ...options.values('-f', '--file'));
+}
+
+/** `git config set a.b c`, and as ever `git config a.b c`: a name alone asks for its value. */
+function setsByWords([first, ...rest]: readonly Word[]): boolean {
+  if (first === undefined || /^(?:get|list)$/.test(first.text)) return false;
+  if (/^(?:set|unset|rename-section|remove-section|edit)$/.test(first.text)) return true;
+  // What nobody knows may be a name and a value, unless it ends as a name does: `submodule.$name.url`.
+  return rest.length > 0 || (!isKnown(first) && first.tail?.includes('.') !== true);
+}
+
 /** Commands that bring the work tree to another commit. */
 function whole(name: string, ...harmless: readonly string[]): (git: Git) => void {
   return ({ options, found, tree }) => {
@@ -212,10 +234,7 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   bundle: ({ options, command, found }) => {
     if (options.operands[0]?.text === 'create') found.file(command, ...options.operands.slice(1, 2));
   },
-  config: ({ options, command, found }) => {
-    const reads = options.has('--get', '--get-all', '--get-regexp', '--get-urlmatch', '-l', '--list');
-    if (!reads) found.file(command, ...options.values('-f', '--file'));
-  },
+  config,
   'merge-file': ({ options, command, found }) => {
     if (!options.has('-p', '--stdout')) found.file(command, ...options.operands.slice(0, 1));
   },
