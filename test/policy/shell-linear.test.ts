@@ -72,3 +72,43 @@ test('shell: a patch costs no more than its length', () => {
   for (const start of ['*** Begin Patch\n', '--- a\n', ''])
     for (const patch of longTexts(PATCH_UNITS, start)) answered(['apply_patch', patch]);
 });
+
+const AWK_UNITS = [
+  ...[
+    'print ',
+    'print >',
+    'print > "',
+    'print "',
+    'print "print \\"',
+    'print "print (\\"',
+    'print ("print \\"(',
+    'print (',
+  ],
+  ...[
+    'print "(" [',
+    '[a',
+    '[',
+    '"\\',
+    '\\',
+    'print a > b;',
+    'x = "a" ',
+    'x = ',
+    'x',
+    ' ',
+    '\n',
+    '(',
+    ')',
+    '> ',
+  ],
+  ...['|"\\', '"\\"', 'system("', 'print "a" | "', '| ', '"a" ', '"a" | '],
+];
+
+test('shell: a program of awk costs no more than its length', () => {
+  for (const program of [...longTexts(AWK_UNITS), ...longTexts(AWK_UNITS, 'print > x "')]) {
+    const half = program.slice(0, CHARS / 2);
+    answered(['awk', program]);
+    // Many ways that end in one long tail.
+    for (const tail of [' a', '( >', '"a"'])
+      answered(['awk', `${half}"${tail.repeat(CHARS / 2 / tail.length)}`]);
+  }
+});

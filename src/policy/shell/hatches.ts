@@ -28,9 +28,10 @@ const awk: Unwrap = (words) => {
   const code = file === undefined ? (operands[0]?.text ?? '') : (textOf(file.stream?.lines) ?? '');
   const matches = [
     ...code.matchAll(/\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"/g),
-    ...code.matchAll(/\bprint[^|"{}]*"((?:[^"\\]|\\.)*)"\s*\|\s*"[a-z/]*sh"/g),
+    // From one `print` to the next, and from no quote that is escaped: else many of them would each look at all that follows.
+    ...code.matchAll(/\bprint(?:(?!\bprint)[^|"{}])*"((?:[^"\\]|\\.)*)"\s*\|\s*"[a-z/]*sh"/g),
     ...code.matchAll(/\|\s*"((?!(?:[a-z/]*sh)")(?:[^"\\]|\\.)*)"/g),
-    ...code.matchAll(/"((?:[^"\\]|\\.)*)"\s*\|\s*getline/g),
+    ...code.matchAll(/(?<!\\)"((?:[^"\\]|\\.)*)"\s*\|\s*getline/g),
   ];
   return {
     runs: matches.slice(0, 20).map(([, text = '']) => ({ script: text.replace(/\\(.)/g, '$1') })),
