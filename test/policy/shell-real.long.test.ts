@@ -82,6 +82,7 @@ const COMMANDS = [
   'sed -i.bak s/text/x/ a.ts b.ts',
   'sed -n "s/text/x/w out.txt" a.ts',
   "sed -n 's/[/t]e/b/w out.txt' a.ts",
+  'awk -v m=5 \'{ print ($1 > m), "(" > "out.txt"; print($1) >> "more.txt" }\' list.txt',
   'mv a.ts lib',
   'mv a.ts b.ts lib/',
   'mv lib core',

@@ -257,6 +257,16 @@ tabled('what scripts of sed and awk write', [
   ['awk \'{print "a;b}" > "a.ts"}\' x', 'a.ts'],
   ['mawk -v f=a.ts \'{ printf "%s", $1 >> f }\' x', 'a.ts'],
   ['awk \'BEGIN { f = "a.ts"; print 1 > f; if (1 > f) print "x > y" }\'', 'a.ts'],
+  // In parentheses, and in an index, it compares.
+  ["awk -v min=5 '{ print ($1 > min) }' x", ''],
+  ["awk -v min=5 '{ print a[$1 > min], ($2 > (min + 1)) }' x", ''],
+  ['awk -v min=5 \'{ print ($1 > min ? "a" : "b"), "(" > "a.ts" }\' x', 'a.ts'],
+  ["awk -v f=a.ts '{ print > (f) }' x", 'a.ts'],
+  ['awk \'{ print($1, $2) > "a.ts"; printf("%s\\n", $3) >> "b.ts" }\' x', 'a.ts | b.ts'],
+  ['awk \'{ print gensub(/[(]\\(/, "", "g") > "a.ts" }\' x', 'a.ts'],
+  ['awk \'/"/ { print $1 > "a.ts" }\' x', 'a.ts'],
+  ['awk \'{ print "print \\"" > "a.ts" } /"/ { print \\\n $1 > "b.ts" }\' x', 'a.ts | b.ts'],
+  [`awk '{ print ${'$1, '.repeat(300)} $2 > "a.ts" }' x`, 'a.ts'],
 ]);
 
 tabled('git commands that write a file they are told', [

@@ -1,3 +1,4 @@
+import { awkTargets } from '../awk-script.ts';
 import { writesInCode } from '../code/writes.ts';
 import type { SimpleCommand } from '../command.ts';
 import type { Findings, Writer } from '../findings.ts';
@@ -75,9 +76,6 @@ const code: Writer = (command, found) => {
   for (const path of unclear) found.file(command, unknownWord(path));
 };
 
-/** `print … > "x"`: a text, or a variable; what stands in other texts on the way is none of it. */
-const AWK_PRINTS =
-  /\bprintf?\b(?:"(?:\\.|[^"\\\n])*"|[^;}\n">]){0,200}>>?\s*\(?\s*(?:"([^"\n]+)"|([A-Za-z_]\w*))/g;
 const AWK_SETS = /\b([A-Za-z_]\w*)\s*=\s*"([^"\n]*)"/g;
 
 const awk: Writer = (command, found) => {
@@ -90,8 +88,8 @@ const awk: Writer = (command, found) => {
   for (const { text } of options.values('-v', '--assign'))
     variables.set(text.replace(/=.*$/s, ''), text.replace(/^[^=]*=/, ''));
   for (const [, name = '', value = ''] of program.matchAll(AWK_SETS)) variables.set(name, value);
-  for (const [, path, name = ''] of program.matchAll(AWK_PRINTS)) {
-    const target = path ?? variables.get(name);
+  for (const { path, variable = '' } of awkTargets(program)) {
+    const target = path ?? variables.get(variable);
     if (target !== undefined) found.file(command, literal(target));
   }
   const editsInPlace = options.values('-i', '--include').some(({ text }) => text === 'inplace');
