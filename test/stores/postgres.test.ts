@@ -63,6 +63,9 @@ function failsWith(code: string) {
   return (error: unknown) => error instanceof StoreFailure && error.refusal.error === code;
 }
 
+const FOLDER = new URL('../../src/stores/postgres/migrations/', import.meta.url);
+const MIGRATIONS = readdirSync(FOLDER).sort();
+
 test('thirty-two stores opened at once on an empty database all come up, and every migration ran once', async () => {
   const empty = await testDatabase();
   const stores = await Promise.all(Array.from({ length: 32 }, () => openCells(`${empty.url}?max=2`)));
@@ -72,7 +75,7 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
   assert.ok(outcomes.every(({ status }) => status === 'committed'));
   await Promise.all(stores.map((each) => each.close()));
   assert.deepEqual(await ask(empty.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 19, epoch: 2 },
+    { migration: MIGRATIONS.length, epoch: 2 },
   ]);
   await empty.drop();
 });
@@ -80,15 +83,13 @@ test('thirty-two stores opened at once on an empty database all come up, and eve
 test('a database of 0.1.0 is brought up to date where it stands', async () => {
   const old = await testDatabase();
   const client = await connectTo(old.url);
-  const folder = new URL('../../src/stores/postgres/migrations/', import.meta.url);
-  for (const file of readdirSync(folder).sort().slice(0, 5))
-    await client.query(readFileSync(new URL(file, folder), 'utf8'));
+  for (const file of MIGRATIONS.slice(0, 5)) await client.query(readFileSync(new URL(file, FOLDER), 'utf8'));
   await client.query('UPDATE coxswain.meta SET migration = 5');
   await client.end();
   const opened = await openDomain(old.url);
   await opened.run(request('ann', 'submit_work'), submitWork([newTask('t')], 'ann'));
   assert.deepEqual(await ask(old.url, 'SELECT migration, epoch FROM coxswain.meta'), [
-    { migration: 19, epoch: 2 },
+    { migration: MIGRATIONS.length, epoch: 2 },
   ]);
   await opened.close();
   await old.drop();
