@@ -23,21 +23,27 @@ const UNREADABLE: Record<string, string | Buffer> = {
 };
 
 for (const [what, stdin] of Object.entries(UNREADABLE)) {
-  test(`[HOOK-2] a payload that is ${what} stops no event; the lock check follows the policy`, async () => {
+  test(`[HOOK-2] a payload that is ${what} stops no event; before a tool it is denied, unless that is switched off`, async () => {
     await using stage = new Stage();
     const alice = stage.agent('alice', 'claude-code', { stdin });
     for (const event of EVENTS.filter((each) => each !== 'before-tool')) {
       const { code, out, err } = await alice.hook(event);
       assert.deepEqual([code, out, err], [0, '', ''], event);
     }
-    const passed = await alice.hook('before-tool');
+    for (const flags of [[], REQUIRE, ['--locks', 'warn']])
+      assert.match(
+        (await alice.hook('before-tool', {}, { flags })).denied ?? '',
+        /could not decide about this, and could not read what it is/,
+      );
+    const env = { COX_GUARD_ON_FAILURE: 'allow' };
+    const passed = await alice.hook('before-tool', {}, { env });
     assert.equal(passed.code, 0);
     assert.match(passed.context ?? '', /could not check the locks/);
     assert.match(
-      (await alice.hook('before-tool', {}, { flags: REQUIRE })).denied ?? '',
+      (await alice.hook('before-tool', {}, { env, flags: REQUIRE })).denied ?? '',
       /could not check the locks/,
     );
-    assert.equal(stage.hookLog().trimEnd().split('\n').length, 6, 'a line each');
+    assert.equal(stage.hookLog().trimEnd().split('\n').length, 9, 'a line each');
   });
 }
 

@@ -144,9 +144,11 @@ async function failed(order: Order, input: HookInput, known: Known, error: unkno
   }
   if (!isCheck) return NOTHING;
   const said = error instanceof Error ? error.message : String(error);
-  if (known.isDangerous === true && input.env.COX_GUARD_ON_FAILURE !== 'allow')
+  // What could not even be read may be anything: a command of 65 MB is no way past the guardrails.
+  const isUnread = known.call === undefined;
+  if ((isUnread || known.isDangerous === true) && input.env.COX_GUARD_ON_FAILURE !== 'allow')
     return {
-      deny: `Coxswain could not decide about this, and it looks dangerous (${oneLine(said, 300)}). Try again in a moment, or do it another way.`,
+      deny: `Coxswain could not decide about this, and ${isUnread ? 'could not read what it is' : 'it looks dangerous'} (${oneLine(said, 300)}). Try again in a moment, or do it another way.`,
     };
   const problem = `Coxswain could not check the locks (${oneLine(said, 300)})`;
   if (order.locks === 'require')
