@@ -35,7 +35,7 @@ export const acquireLock = inputSchema(
       wait_seconds: fields.wait_seconds,
       reason: text(limits.reason_chars_max, 'What you are about to do; others see it.').optional(),
       ttl_minutes: fields.minutes(
-        'How long you need it; acquire again to extend.',
+        'How long you need it; acquire again to extend. After 15 minutes without a sign of you it is free all the same.',
         limits.lock_ttl_minutes_default,
       ),
       fencing_token: fields.fencing_token,
