@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Narrator } from '../../src/doors/cli/narrate.ts';
+import { standingOf } from '../../src/doors/cli/state-words.ts';
 import { wordsFor } from '../../src/doors/cli/words.ts';
 import { open } from '../../src/index.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../../src/ledger/log.ts';
@@ -111,4 +112,18 @@ test('[CLI-1] a story is told once: no renewals, no looks, a letter to two is on
     ],
   );
   await coxswain.close();
+});
+
+test('[CLI-1] a lock on a pattern is told as that, not as one on its folder', () => {
+  const told = (type: string, data: LogEntry['events'][number]['data']) => {
+    const event = { kind: 'lock', id: 'web/', type, data };
+    return wordsFor(event, row([event]), () => '').map(({ text }) => text);
+  };
+  const waiter = { id: 'w', agent_id: 'bob', pattern: 'web/*.css' };
+  assert.deepEqual(told('lock_awaited', { waiter }), ['bob waits for web/*.css']);
+  const lease = { agent_id: 'bob', token: 1, granted_at_ms: 0, expires_at_ms: 10 };
+  assert.deepEqual(told('lock_acquired', { lease, pattern: 'web/*.css' }), ['bob locked web/*.css']);
+  const state = { leases: [{ ...lease, pattern: 'web/*.css' }], waiters: [] };
+  const record = { kind: 'lock', id: 'web/', version: 1, born: 1, state };
+  assert.equal(standingOf(record, 5), 'held by bob (web/*.css)');
 });

@@ -38,8 +38,10 @@ function claimStanding(
 function lockStanding(state: LockState, at_ms: number): string {
   const { leases, waiters } = placeOf(state);
   const held = leases.filter((lease) => !isOver(lease, at_ms));
-  const who = (list: readonly { readonly agent_id: string }[]) =>
-    list.map(({ agent_id }) => plain(agent_id)).join(', ');
+  const who = (list: readonly { readonly agent_id: string; readonly pattern?: string | undefined }[]) =>
+    list
+      .map(({ agent_id, pattern }) => plain(pattern === undefined ? agent_id : `${agent_id} (${pattern})`))
+      .join(', ');
   const waiting = waiters.length === 0 ? '' : `, waited for by ${who(waiters)}`;
   if (held.length > 0) return `held by ${who(held)}${waiting}`;
   return leases.length > 0 ? `${LONG_AGO}, held by ${who(leases)} until then${waiting}` : `free${waiting}`;

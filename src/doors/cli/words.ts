@@ -31,7 +31,11 @@ type Tell = (told: Told) => string | undefined;
 const said = (value: Json | undefined) =>
   typeof value === 'string' && value !== '' ? `: ${plain(value)}` : '';
 const holder = ({ data }: Told) => plain((data.lease as JsonObject).agent_id ?? '');
-const area = ({ id, data }: Told) => plain(areaName(areaOf(id, data as { pattern?: string })));
+const area = ({ id, data }: Told) => {
+  // Who waits says of itself what for.
+  const { pattern, waiter } = data as { pattern?: string; waiter?: { pattern?: string } };
+  return plain(areaName(areaOf(id, { pattern: waiter?.pattern ?? pattern })));
+};
 const waiter = ({ data }: Told) => plain((data.waiter as JsonObject).agent_id ?? '');
 const agent = ({ data, who }: Told) => (typeof data.agent_id === 'string' ? plain(data.agent_id) : who);
 /** A session's id is its agent's name, a line break and its own. */
