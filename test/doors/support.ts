@@ -47,11 +47,12 @@ export interface Finished {
   readonly err: string;
 }
 
+/** `node` is for a launcher that finds itself on another Node than ours. */
 export function start(
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string> },
+  options: { cwd: string; env?: Record<string, string>; node?: string },
 ): ChildProcess {
-  return spawn(process.execPath, [bin, ...args], {
+  return spawn(options.node ?? process.execPath, [bin, ...args], {
     cwd: options.cwd,
     env: cleanEnv(options.cwd, options.env),
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -74,7 +75,7 @@ export async function finished(child: ChildProcess): Promise<Finished> {
 /** A real process of its own. */
 export async function cox(
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string>; input?: string },
+  options: { cwd: string; env?: Record<string, string>; node?: string; input?: string },
 ): Promise<Finished> {
   const child = start(args, options);
   child.stdin?.end(options.input ?? '');

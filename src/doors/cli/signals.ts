@@ -12,6 +12,20 @@ export function expectEchoes(): void {
 }
 
 /**
+ * A launcher that is killed can pass nothing on; who killed it meant us. That its channel closes is a request to stop like any
+ * other, or a waiter would still take its lock and a server keep its port.
+ */
+export function endWithLauncher(): void {
+  if (process.connected === undefined) return;
+  // Emitted first: on Windows a signal to ourselves would leave no time to finish.
+  const stop = () => void (process.emit('SIGTERM', 'SIGTERM') || process.kill(process.pid, 'SIGTERM'));
+  if (process.connected) process.once('disconnect', stop);
+  else stop();
+  // After the listener, which would have kept us alive.
+  process.channel?.unref();
+}
+
+/**
  * Resolves when this process is asked to stop. Only the first request is caught: a second one, or one that comes after
  * `dispose`, ends the process at once, as everywhere.
  */
