@@ -47,3 +47,29 @@ test('[GUARD-1] cox guard patterns lists what ships and what the project adds', 
   assert.equal(patterns.at(-1)?.id, 'wipe');
   assert.equal(patterns.at(-1)?.source, env.COX_GUARDRAILS);
 });
+
+test('[GUARD-1] cox guard -- CMD, whatever options stand before it, and its help says that it runs', async () => {
+  using place = scratch();
+  const command = ['--', 'git', 'push', '--force', 'origin', 'main'];
+  for (const before of [
+    ['guard'],
+    ['guard', '--agent', 'bob'],
+    ['--agent', 'bob', 'guard', '--json'],
+    ['--agent', 'guard', 'guard'],
+    ['guard', '--store', place.store, '--project', 'demo', '--dry-run'],
+    ['--agent=bob', 'guard', '--session', 'run'],
+  ]) {
+    const { code, out, err } = await typed(place.folder, [...before, ...command], { COX_STORE: place.store });
+    assert.equal(code, 3, `${before.join(' ')}: ${err}`);
+    assert.match(out + err, /destructive_operation_blocked/);
+  }
+  // It has another verb: nothing is run.
+  const check = await typed(place.folder, ['guard', '--agent', 'bob', 'check', '--', 'git status'], {
+    COX_STORE: place.store,
+  });
+  assert.equal(check.code, 0, check.err);
+  const { out } = await typed(place.folder, ['guard', '--help']);
+  assert.match(out, /cox guard \[options\] -- <command\.\.\.>/);
+  assert.match(out, /if nothing is against it, RUN/);
+  assert.match(out, /\n {2}cox guard --agent alice -- git push/);
+});

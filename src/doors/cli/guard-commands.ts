@@ -4,6 +4,7 @@ import { type CommonOptions, conclude, declareCommon, mergedOptions, type Result
 import type { GuardRunOptions } from './guard-run.ts';
 import { addExamples } from './services.ts';
 import type { Terminal } from './terminal.ts';
+import { typedWords } from './typed-words.ts';
 
 type Run = (terminal: Terminal, file: string | undefined) => Promise<JsonObject>;
 
@@ -11,6 +12,7 @@ type Run = (terminal: Terminal, file: string | undefined) => Promise<JsonObject>
 export function declareGuard(program: Command, terminal: Terminal, result: Result): void {
   const group = program.commands.find((command) => command.name() === 'guard');
   if (group === undefined) return;
+  describeShortForm(group);
   const declare = (verb: string, summary: string, examples: readonly string[]): Command => {
     const command = group.command(verb).summary(summary).description(summary);
     declareCommon(command, 'identity');
@@ -52,11 +54,23 @@ export function declareGuard(program: Command, terminal: Terminal, result: Resul
     });
 }
 
+/** Without a verb it does more than its name says. */
+function describeShortForm(group: Command): void {
+  const summary = group.description();
+  group
+    .summary(summary)
+    .description(
+      `${summary}\n\nWith a command after --, it is judged and, if nothing is against it, RUN: \`cox guard -- CMD\` is \`cox guard run -- CMD\`.`,
+    )
+    .usage('<verb> [options]\n       cox guard [options] -- <command...>')
+    // Right below the examples of the verbs.
+    .addHelpText('after', '  cox guard --agent alice -- git push --force origin main');
+}
+
 /** `cox guard -- git push` is `cox guard run -- git push`. */
-export function guardAsRun(argv: readonly string[]): string[] {
-  const dashes = argv.indexOf('--');
-  const words = argv.slice(0, dashes).filter((word) => !word.startsWith('-'));
-  if (dashes === -1 || words.length !== 1 || words[0] !== 'guard') return [...argv];
-  const at = argv.indexOf('guard') + 1;
-  return [...argv.slice(0, at), 'run', ...argv.slice(at)];
+export function guardAsRun(argv: readonly string[], program: Command): string[] {
+  const { at, dashes } = typedWords(argv, program.options);
+  const [first = -1] = at;
+  if (dashes === -1 || at.length !== 1 || argv[first] !== 'guard') return [...argv];
+  return [...argv.slice(0, first + 1), 'run', ...argv.slice(first + 1)];
 }

@@ -32,7 +32,7 @@ async function answer(argv: string[], terminal: Terminal): Promise<number> {
   };
   const program = await buildProgram(terminal, result, output, argv[0]);
   try {
-    await program.parseAsync(helpAsFlag(guardAsRun(argv), program), { from: 'user' });
+    await program.parseAsync(helpAsFlag(guardAsRun(argv, program), program), { from: 'user' });
     return result.code;
   } catch (error) {
     // What stood in the way of the command before it could answer by itself.
