@@ -51,6 +51,10 @@ test('[CLI-1] help goes as deep as the words do, and says what to type instead o
   const wrong: [string[], RegExp][] = [
     [['help', 'lok'], /There is no command "lok"\. Did you mean: cox log, cox lock/],
     [['help', 'lock', 'aquire'], /cox lock acquire/],
+    [['lock', 'status'], /There is no command "status"\. cox lock has: acquire, release, check\./],
+    [['--agent', 'bob', 'lock', 'list'], /cox lock has: .*\bcheck\b/],
+    [['--agent', 'bob', 'lock', 'chek'], /Did you mean: cox lock check\?/],
+    [['guard', 'rum'], /Did you mean: cox guard run/],
     [['wach'], /cox watch/],
     [['lock', 'acquire', 'a', '--reson', 'x'], /Did you mean --reason\?/],
     [['watch', '--sinse', '1'], /Did you mean --since\?/],

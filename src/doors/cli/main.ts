@@ -8,6 +8,7 @@ import type { Result } from './common.ts';
 import { guardAsRun } from './guard-commands.ts';
 import { buildProgram } from './program.ts';
 import { print, processTerminal, type Terminal } from './terminal.ts';
+import { typedWords } from './typed-words.ts';
 
 /** `argv` is without node and script. Answers the exit code. */
 export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
@@ -89,19 +90,28 @@ function usageRefusal(error: CommanderError, argv: readonly string[], program: C
     return refuse('invalid_input', `${said}; see --help.`, { field });
   }
   const unknown = /'(.*)'/.exec(said)?.[1] ?? '';
-  const commands = operations.map(({ group, verb }) => `cox ${group} ${verb}`);
-  // Who knows the tools' names gets the command of that name.
-  const meant = operations.find(({ name }) => name === unknown.replaceAll('-', '_'));
-  const typed = `cox ${argv
-    .filter((word, index) => !word.startsWith('-') && !(index === 0 && word === 'help'))
-    .slice(0, 2)
-    .join(' ')}`;
-  const near =
-    meant === undefined
-      ? nearest(typed, [...commands, ...program.commands.map((command) => `cox ${command.name()}`)])
-      : [`cox ${meant.group} ${meant.verb}`];
-  const hint = near.length === 0 ? '' : ` Did you mean: ${near.join(', ')}?`;
+  const hint = hintFor(unknown, argv, program);
   return refuse('unknown_operation', `There is no command ${JSON.stringify(unknown)}.${hint}`, {
     field: 'command',
   });
+}
+
+function hintFor(unknown: string, argv: readonly string[], program: Command): string {
+  const didYouMean = (near: readonly string[]) =>
+    near.length === 0 ? '' : ` Did you mean: ${near.join(', ')}?`;
+  // Who knows the tools' names gets the command of that name.
+  const meant = operations.find(({ name }) => name === unknown.replaceAll('-', '_'));
+  if (meant !== undefined) return didYouMean([`cox ${meant.group} ${meant.verb}`]);
+  const { at } = typedWords(argv, program.options);
+  const words = at.map((index) => argv[index] ?? '').filter((word, place) => place > 0 || word !== 'help');
+  const group = program.commands.find((command) => command.name() === words[0]);
+  // Who named a group wants something of it, and what sounds alike in another group is something else.
+  if (group !== undefined && group.commands.length > 0) {
+    const verbs = group.commands.map((command) => command.name());
+    const near = nearest(unknown, verbs).map((verb) => `cox ${group.name()} ${verb}`);
+    return near.length > 0 ? didYouMean(near) : ` cox ${group.name()} has: ${verbs.join(', ')}.`;
+  }
+  const commands = operations.map(({ group: name, verb }) => `cox ${name} ${verb}`);
+  const others = program.commands.map((command) => `cox ${command.name()}`);
+  return didYouMean(nearest(`cox ${words.slice(0, 2).join(' ')}`, [...commands, ...others]));
 }
