@@ -91,6 +91,29 @@ test('one JSON object on stdout and nothing else, whatever happens', async () =>
   }
 });
 
+test('[CLI-1] a refused field is named as it is typed; a program gets the words of every door', async () => {
+  using place = scratch();
+  const env = { COX_STORE: 'memory:' };
+  const id = '01900000-0000-7000-8000-000000000000';
+  const lines: [string[], string, string][] = [
+    [['work', 'complete', id], '--success or --no-success is missing', 'success: expected boolean'],
+    [['work', 'submit'], '<task_type> is missing', 'task_type: expected string'],
+    [['work', 'complete', 'x', '--success'], '<task_id>: expected a task id', 'task_id: expected a task id'],
+    [
+      ['lock', 'acquire', 'a', '--wait-seconds', 'x'],
+      '--wait-seconds: expected number',
+      'wait_seconds: expected number',
+    ],
+  ];
+  for (const [words, said, everywhere] of lines) {
+    const { code, err } = await typed(place.folder, words, env);
+    assert.equal(code, 2);
+    assert.ok(err.startsWith(`cox: invalid_input: ${said}`), err);
+    const { message } = JSON.parse((await typed(place.folder, [...words, '--json'], env)).out) as JsonObject;
+    assert.ok(String(message).startsWith(everywhere), String(message));
+  }
+});
+
 test('a value may look like a flag, and a path may begin with a dash', async () => {
   using place = scratch();
   const env = { COX_STORE: place.store };

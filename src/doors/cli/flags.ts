@@ -45,6 +45,32 @@ function flagName(field: string): string {
   return field.replaceAll('_', '-');
 }
 
+const MISSING = 'received undefined';
+
+/** The schema's words are the same at every door; a person in a terminal types flags, and is told of those. */
+export function sayInFlags(
+  refusal: JsonObject,
+  operation: AnyOperation,
+  fields: readonly Field[],
+): JsonObject {
+  const { error, field: path, message } = refusal;
+  if (error !== 'invalid_input' || typeof path !== 'string' || typeof message !== 'string') return refusal;
+  const [name = '', ...deeper] = path.split('.');
+  const field = fields.find((candidate) => candidate.name === name);
+  if (field === undefined || !message.startsWith(`${path}: `)) return refusal;
+  const typed = typedName(field, operation);
+  if (deeper.length === 0 && message.endsWith(MISSING))
+    return { ...refusal, message: `${typed} is missing; see --help` };
+  const within = deeper.length === 0 ? '' : ` (${path})`;
+  return { ...refusal, message: `${typed}${within}${message.slice(path.length)}` };
+}
+
+function typedName({ name, kind }: Field, operation: AnyOperation): string {
+  if (operation.positional?.includes(name) === true || name === operation.several) return `<${name}>`;
+  const flag = `--${flagName(name)}`;
+  return kind === 'boolean' ? `${flag} or --no-${flagName(name)}` : flag;
+}
+
 /** From words to the operation's input. What can't be read stays text, for the schema to refuse by its name. */
 export function readFields(
   operation: AnyOperation,

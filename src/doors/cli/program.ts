@@ -20,7 +20,7 @@ import {
   withStore,
 } from './common.ts';
 import { fillFromFile } from './file-field.ts';
-import { declareFields, readFields } from './flags.ts';
+import { declareFields, readFields, sayInFlags } from './flags.ts';
 import { arrange, GROUP_SUMMARIES } from './groups.ts';
 import { neededFor } from './parts.ts';
 import { isPerson, personAuthority, refusePersonsKey } from './person.ts';
@@ -131,7 +131,8 @@ async function runOperation(
         options.json === true,
       ),
     );
-  await conclude(terminal, answer, options, result);
+  const said = options.json === true ? answer : sayInFlags(answer, operation, fields);
+  await conclude(terminal, said, options, result);
 }
 
 /** What takes the highest trust a person does as a person, where it can be seen that it is one. */
