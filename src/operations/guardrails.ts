@@ -39,10 +39,17 @@ export const checkGuardrails = {
     const findings = await assessOperation({ operation_text, file_paths: files }, tree);
     const guard = commandGuard(operation_text, '', findings, files);
     if (findings.length === 0) return { success: true, safe: true, violations: [], warnings: [] };
-    const answer = dry_run ? await wouldBe(guard, step) : await guardStep(guard, step);
+    const answer = dry_run ? await wouldBe(guard, step) : saidOfUse(await guardStep(guard, step));
     return isRefusal(answer) ? answer : { violations: [], ...answer };
   },
 } satisfies Operation<CheckInput>;
+
+/** Here it is asked about and done elsewhere: who does not hear that the asking has used the approval is stopped at the doing. */
+function saidOfUse(answer: JsonObject): JsonObject {
+  if (isRefusal(answer) || answer.approved_by === undefined) return answer;
+  const message = `This check has used up approval ${answer.approval_id}: it is good for doing it now, once. Asked again, it is blocked again; dry_run asks without using anything up.`;
+  return { ...answer, approval_used: true, message };
+}
 
 /** Nobody is asked and nothing is counted or used up. */
 async function wouldBe(guard: ReturnType<typeof commandGuard>, step: Step): Promise<JsonObject> {

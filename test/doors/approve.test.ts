@@ -49,6 +49,27 @@ test('[APPR-1] [APPR-2] end to end: blocked, a person approves at the terminal, 
   assert.partialDeepStrictEqual(again, { success: false, approval_id: id, approval_status: 'pending' });
 });
 
+test('[APPR-2] cox guard check says that it has used an approval up; with --dry-run it uses none', async () => {
+  using place = scratch();
+  const env = { COX_STORE: place.store, AGENT_ID: 'alice', AGENT_TYPE: 'tester' };
+  const check = async (...more: string[]) => {
+    const { terminal, written } = fakeTerminal(place.folder, env);
+    return { code: await main(['guard', 'check', FORCE, ...more], terminal), ...written };
+  };
+  const id = String((await attempt(place)).approval_id);
+  const person = personsTerminal(place.folder, { COX_STORE: place.store }, id);
+  assert.equal(await main(['approve', id], person.terminal), 0, person.written.err);
+  const looked = await check('--dry-run');
+  assert.equal(looked.code, 0, looked.err);
+  assert.doesNotMatch(looked.out, /used/);
+  const asked = await check();
+  assert.equal(asked.code, 0, asked.err);
+  assert.match(asked.out, new RegExp(`This check has used up approval ${id}`));
+  assert.match(asked.out, /approval used +yes/);
+  assert.equal((await check()).code, 3);
+  assert.match((await check('--help')).out, /--dry-run +Only look: .*no approval used\s+up/);
+});
+
 test('[APPR-1] what is typed is what counts: anything else leaves it as it is', async () => {
   using place = scratch();
   const id = String((await attempt(place)).approval_id);

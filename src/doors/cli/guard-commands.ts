@@ -43,7 +43,7 @@ export function declareGuard(program: Command, terminal: Terminal, result: Resul
   ])
     .usage('[options] -- <command...>')
     .argument('<command...>', 'A program and its arguments, or one command line.')
-    .option('--dry-run', 'Only say what would come of it; nobody is asked and nothing is run.')
+    .option('--dry-run', 'Only say what would come of it; nobody is asked, no approval used up, nothing run.')
     .passThroughOptions()
     .action(async (words: string[], _options, chosen: Command) => {
       const { guardRun } = await import('./guard-run.ts');

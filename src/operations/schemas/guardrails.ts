@@ -11,7 +11,10 @@ export const checkGuardrails = inputSchema(
       .max(limits.paths_per_call)
       .default([])
       .describe('Files it would change.'),
-    dry_run: z.boolean().default(false).describe('Only ask: nothing is recorded, nobody is asked.'),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe('Only look: nothing is recorded, no approval used up, nobody asked.'),
     operation_id: fields.operation_id,
   }),
 );
