@@ -68,8 +68,20 @@ export const HTTP_STATUS: Record<Verdict, number> = {
   fault: 500,
 };
 
-/** What was thrown where no coordinator could turn it into an answer, such as while opening the store. */
+/** What was to be said could not be written. It is no fault of ours, and no answer: that could not be written either. */
+export class OutputFailure extends Error {
+  constructor(cause: Error) {
+    super(`The output could not be written: ${cause.message}`, { cause });
+    this.name = 'OutputFailure';
+  }
+}
+
+/**
+ * What was thrown where no coordinator could turn it into an answer, such as while opening the store. An output that fails is
+ * thrown on, up to `main`, which says so in one line.
+ */
 export function refusalOf(error: unknown): Refusal {
+  if (error instanceof OutputFailure) throw error;
   if (error instanceof StoreFailure) return error.refusal;
   return refuse('internal_error', error instanceof Error ? error.message : String(error));
 }

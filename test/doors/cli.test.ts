@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { main } from '../../src/doors/cli/main.ts';
@@ -215,6 +215,26 @@ test('[CLI-1] an answer that cannot be written is one line, for help and usage e
   }
   const { terminal } = fakeTerminal(place.folder);
   assert.equal(await main(['lok'], { ...terminal, err: full }), 1);
+});
+
+const FULL = '/dev/full';
+
+test('[CLI-1] an output that cannot be written is no fault of ours, even while a store is open', {
+  skip: existsSync(FULL) ? false : 'this system has no device that is always full',
+}, async () => {
+  using place = scratch();
+  const env = { COX_STORE: place.store };
+  await typed(place.folder, ['lock', 'acquire', 'a.ts'], env);
+  const out = openSync(FULL, 'w');
+  try {
+    for (const words of [['log'], ['log', '--json'], ['status'], ['lock', 'check'], ['--help']]) {
+      const { code, err } = await cox(words, { cwd: place.folder, env, out });
+      assert.equal(code, 1, words.join(' '));
+      assert.match(err, /^cox: The output could not be written: ENOSPC[^\n]*\n$/, words.join(' '));
+    }
+  } finally {
+    closeSync(out);
+  }
 });
 
 test('a reader that goes away early is no error', async () => {

@@ -47,15 +47,15 @@ export interface Finished {
   readonly err: string;
 }
 
-/** `node` is for a launcher that finds itself on another Node than ours. */
+/** `node` is for a launcher that finds itself on another Node than ours, `out` an open file for its output. */
 export function start(
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string>; node?: string },
+  options: { cwd: string; env?: Record<string, string>; node?: string; out?: number },
 ): ChildProcess {
   return spawn(options.node ?? process.execPath, [bin, ...args], {
     cwd: options.cwd,
     env: cleanEnv(options.cwd, options.env),
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', options.out ?? 'pipe', 'pipe'],
   });
 }
 
@@ -75,7 +75,7 @@ export async function finished(child: ChildProcess): Promise<Finished> {
 /** A real process of its own. */
 export async function cox(
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string>; node?: string; input?: string },
+  options: { cwd: string; env?: Record<string, string>; node?: string; out?: number; input?: string },
 ): Promise<Finished> {
   const child = start(args, options);
   child.stdin?.end(options.input ?? '');

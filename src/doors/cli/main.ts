@@ -3,7 +3,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { type Refusal, refuse, StoreFailure } from '../../kernel/refusal.ts';
 import { operations } from '../../operations/index.ts';
-import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
+import { EXIT_CODES, OutputFailure, refusalOf, verdictOf } from '../answer.ts';
 import type { Result } from './common.ts';
 import { guardAsRun } from './guard-commands.ts';
 import { buildProgram } from './program.ts';
@@ -16,7 +16,8 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     return await answer(argv, terminal);
   } catch (error) {
     // Most likely the answer could not be written, so it is not tried there again.
-    await terminal.err(`cox: ${refusalOf(error).message}\n`).catch(() => {});
+    const { message } = error instanceof OutputFailure ? error : refusalOf(error);
+    await terminal.err(`cox: ${message}\n`).catch(() => {});
     return EXIT_CODES.fault;
   }
 }

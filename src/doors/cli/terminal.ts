@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { verdictOf } from '../answer.ts';
+import { OutputFailure, verdictOf } from '../answer.ts';
 import type { Machine } from '../enforce/ancestors.ts';
 import type { View } from './layout.ts';
 import { painter, wantsColour } from './paint.ts';
@@ -95,7 +95,7 @@ async function write(stream: NodeJS.WriteStream, text: string, onGone: () => voi
     stream.write(text, resolve);
   });
   if (!error) return;
-  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw new OutputFailure(error);
   onGone();
 }
 
