@@ -16,6 +16,7 @@ import { planGitHooks } from '../../src/doors/enforce/git-hooks.ts';
 import { findHooksFolder } from '../../src/doors/enforce/git-hooks-folder.ts';
 import { COX, Place, type Repository } from './support.ts';
 
+const HOOKS = ['pre-applypatch', 'pre-commit', 'pre-merge-commit', 'pre-push', 'prepare-commit-msg'];
 const program = { node: process.execPath, cox: COX, locks: 'auto' } as const;
 
 /** Every name in a folder with its mode and what is in it. */
@@ -137,14 +138,14 @@ test('[LOCK-12] a folder that was not there is not there afterwards; two install
   rmSync(hooks, { recursive: true });
   assert.equal(repository.cox(['git', 'install']).code, 0);
   assert.equal(repository.cox(['git', 'install', '--locks', 'warn']).code, 0);
-  assert.deepEqual(readdirSync(hooks), ['pre-commit', 'pre-push']);
+  assert.deepEqual(readdirSync(hooks), HOOKS);
   assert.equal(repository.cox(['git', 'uninstall']).code, 0);
   assert.equal(lstatSync(hooks, { throwIfNoEntry: false }), undefined);
   repository.write('.git/hooks/pre-commit', '#!/bin/sh\n', 0o755);
   const before = picture(hooks);
   const twice = `'${process.execPath}' '${COX}' git install & '${process.execPath}' '${COX}' git install; wait`;
   repository.run('sh', ['-c', twice]);
-  assert.deepEqual(readdirSync(hooks), ['pre-commit', 'pre-commit.before-coxswain', 'pre-push']);
+  assert.deepEqual(readdirSync(hooks), [...HOOKS, 'pre-commit.before-coxswain'].sort());
   assert.ok(await blocks(repository));
   assert.equal(repository.cox(['git', 'uninstall']).code, 0);
   assert.deepEqual(picture(hooks), before);
@@ -188,7 +189,11 @@ test('[LOCK-12] the plan is what installing does', async () => {
     [
       ['hook.before-coxswain', undefined, 0o700],
       ['hook', '#!/bin/sh\n# mine\n', 0o755],
-      [join(folder.path, 'pre-push'), undefined, 0o755],
+      ...['pre-merge-commit', 'pre-applypatch', 'prepare-commit-msg', 'pre-push'].map((name) => [
+        join(folder.path, name),
+        undefined,
+        0o755,
+      ]),
     ],
   );
   assert.equal(repository.cox(['git', 'install']).code, 0);

@@ -14,7 +14,10 @@ test('[HOOK-3] --git-hooks: with the rest, chained to what is there, and undone 
   assert.match(out, /created +.*hooks\/pre-push/);
   assert.equal(statSync(place.at('.git/hooks/pre-push')).mode & 0o777, 0o755);
   assert.match((await place.cox(['init', '--yes', '--git-hooks'])).out, /Already set up/);
-  assert.match((await place.cox(['doctor'])).out, /✔ git hooks +pre-commit and pre-push/);
+  assert.match(
+    (await place.cox(['doctor'])).out,
+    /✔ git hooks +pre-commit, .*prepare-commit-msg and pre-push/,
+  );
   assert.equal((await place.cox(['init', '--undo'])).code, 0);
   // Looking made the store.
   const rest = Object.fromEntries(

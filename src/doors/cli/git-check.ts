@@ -1,6 +1,8 @@
 import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
 import { pushedFiles, stagedFiles } from '../enforce/git-changes.ts';
 import { type Conflict, findConflict } from '../enforce/git-check.ts';
+import type { ToldHook } from '../enforce/git-hook-script.ts';
+import { isPick } from '../enforce/git-pick.ts';
 import { describeHeld } from '../enforce/held.ts';
 import { cliIdentity, placeOf } from './common.ts';
 import type { GitOptions } from './git.ts';
@@ -9,10 +11,17 @@ import { plain } from './text.ts';
 
 type What = 'commit' | 'push';
 
+export interface CommitOptions extends GitOptions {
+  /** The hook that asks; undefined for those that need no help. */
+  readonly hook?: ToldHook;
+}
+
 /** Answers the exit code of the hook: 0 lets the commit through. */
-export async function checkCommit(options: GitOptions, terminal: Terminal): Promise<number> {
+export async function checkCommit(options: CommitOptions, terminal: Terminal): Promise<number> {
+  const { hook } = options;
+  if (hook === 'prepare-commit-msg' && !isPick()) return 0;
   return await check('commit', options, terminal, () =>
-    stagedFiles({ cwd: terminal.cwd, env: terminal.env }),
+    stagedFiles({ cwd: terminal.cwd, env: terminal.env }, hook === 'pre-merge-commit'),
   );
 }
 

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { JsonObject } from '../../kernel/json.ts';
+import { TOLD_HOOKS } from '../enforce/git-hook-script.ts';
 import { LOCK_POLICIES } from '../enforce/policy.ts';
 import { conclude, declareCommon, mergedOptions, type Result } from './common.ts';
 import type { GitOptions } from './git.ts';
+import type { CommitOptions } from './git-check.ts';
 import type { RunOptions } from './run.ts';
 import { addExamples } from './services.ts';
 import type { Terminal } from './terminal.ts';
@@ -35,7 +37,7 @@ export function declareGit(program: Command, terminal: Terminal, result: Result)
   answering(
     declare(
       'install',
-      'Put pre-commit and pre-push hooks into this repository; hooks that are there run first.',
+      'Put hooks that check commits and pushes into this repository; hooks that are there run first.',
       ['cox git install', 'cox git install --locks require'],
     ).addOption(locksOption('require: without a store nothing is committed; warn: only say so')),
     async () => (await import('./git.ts')).installGitHooks,
@@ -50,13 +52,14 @@ export function declareGit(program: Command, terminal: Terminal, result: Result)
     ]),
     async () => (await import('./git.ts')).describeGitHooks,
   );
-  declare('check-commit', 'What the pre-commit hook asks: does another agent hold a staged file?', [
+  declare('check-commit', 'What the hooks of a commit ask: does another agent hold a staged file?', [
     'cox git check-commit',
   ])
     .addOption(locksOption('As for `cox git install`'))
+    .addOption(new Option('--hook <name>', 'Which of them asks').choices(TOLD_HOOKS))
     .action(async (_options, chosen: Command) => {
       const { checkCommit } = await import('./git-check.ts');
-      result.code = await checkCommit(mergedOptions<GitOptions>(chosen), terminal);
+      result.code = await checkCommit(mergedOptions<CommitOptions>(chosen), terminal);
     });
   declare('check-push', 'What the pre-push hook asks; git tells it on stdin what is pushed.', [
     'cox git check-push origin < refs',

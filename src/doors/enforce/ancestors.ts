@@ -28,7 +28,7 @@ export interface Machine {
   readonly from: number;
 }
 
-const thisMachine = (): Machine => ({ read: readProcess, words: readWords, from: process.ppid });
+export const thisMachine = (): Machine => ({ read: readProcess, words: readWords, from: process.ppid });
 
 /**
  * The agent below which this process runs: by the name of any ancestor, or by what it was started with. `unknown` where the

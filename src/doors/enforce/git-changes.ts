@@ -15,16 +15,23 @@ const NAMES = ['--name-only', '-z', '--no-renames'] as const;
  * The files that the commit about to be made changes, by their names in the work tree; of a renamed one both. A merge brings
  * what others have committed: of it count only the files that are like none of its parents.
  */
-export async function stagedFiles(call: GitCall): Promise<string[]> {
+export async function stagedFiles(call: GitCall, merging = false): Promise<string[]> {
   const differing = async (from: readonly string[]) =>
     namesIn(await git(['diff', '--cached', '--no-relative', '--no-ext-diff', ...NAMES, ...from, '--'], call));
-  const [staged, merged] = await Promise.all([differing([]), linesOf('MERGE_HEAD', call)]);
+  const heads = merging ? Promise.resolve(headsOfMerge(call.env)) : linesOf('MERGE_HEAD', call);
+  const [staged, merged] = await Promise.all([differing([]), heads]);
   let files = staged;
   for (const parent of merged) {
     const own = new Set(await differing([parent]));
     files = files.filter((name) => own.has(name));
   }
   return files;
+}
+
+/** While `git merge` itself runs there is no MERGE_HEAD yet; it names the heads in its environment. */
+function headsOfMerge(env: NodeJS.ProcessEnv): string[] {
+  const heads = Object.keys(env).map((name) => name.replace(/^GITHEAD_/, ''));
+  return heads.filter((head) => OBJECT.test(head));
 }
 
 /** The files changed by commits that are about to be pushed and that this remote does not have yet, as far as we know. */

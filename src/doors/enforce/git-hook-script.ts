@@ -7,7 +7,34 @@ const MADE_FOLDER = `${MARK}: the folder was made for it`;
 /** What was there before is kept beside, under this ending. */
 export const KEPT = '.before-coxswain';
 
-export type CheckedHook = 'pre-commit' | 'pre-push';
+/** Git runs pre-commit for `git commit` alone. A merge, `git am`, and picks and reverts have one of their own each. */
+export const CHECKED_HOOKS = [
+  'pre-commit',
+  'pre-merge-commit',
+  'pre-applypatch',
+  'prepare-commit-msg',
+  'pre-push',
+] as const;
+
+export type CheckedHook = (typeof CHECKED_HOOKS)[number];
+
+/** Of `check-commit`: where git tells in its own way what is committed, and by whom. */
+export const TOLD_HOOKS = ['pre-merge-commit', 'prepare-commit-msg'] as const;
+
+export type ToldHook = (typeof TOLD_HOOKS)[number];
+
+/** Shell lines that spare commits the start of Node where there is nothing to ask. */
+const NOTHING_TO_ASK: Partial<Record<CheckedHook, string>> = {
+  // A rebase does again what was committed before. No kind of it is checked; what is then pushed is.
+  'pre-applypatch': `[ -f "$(git rev-parse --git-path rebase-apply/rebasing)" ] && exit 0\n`,
+  // Every commit runs it, also one that pre-commit has checked or was told not to. Coxswain looks closer at what is left.
+  'prepare-commit-msg': `maker=$({ tr '\\0' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } 2>/dev/null)
+case "\${GIT_REFLOG_ACTION-} $maker" in
+  *cherry-pick*|*revert*) ;;
+  *) exit 0 ;;
+esac
+`,
+};
 
 /** How a hook calls us: by paths that do not depend on what a user's PATH is at that moment. */
 export interface Program {
@@ -51,6 +78,7 @@ export function hookScript({ name, program, before, madeFolder = false }: HookPl
   const { locks, store, project } = program;
   const pushes = name === 'pre-push';
   const words = ['git', pushes ? 'check-push' : 'check-commit', '--locks', locks];
+  if (TOLD_HOOKS.some((told) => told === name)) words.push('--hook', name);
   if (store !== undefined) words.push('--store', store);
   if (project !== undefined) words.push('--project', project);
   const question = words.map(quoted).join(' ');
@@ -60,7 +88,7 @@ export function hookScript({ name, program, before, madeFolder = false }: HookPl
 ${madeFolder ? MADE_FOLDER : MARK}
 ${pushes ? `remote=\${1-}\nlines=$(cat && printf x)\nlines=\${lines%x}\n` : ''}${before(pushes ? `${fed} ` : '')}
 [ "\${COX_GIT-}" = off ] && exit 0
-${pathsOf(program)}
+${NOTHING_TO_ASK[name] ?? ''}${pathsOf(program)}
 if [ -x "$node" ] && [ -f "$cox" ]; then
   set -- "$node" "$cox"
 elif command -v cox >/dev/null 2>&1; then

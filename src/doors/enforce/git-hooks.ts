@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import type { FileChange } from './file-change.ts';
 import {
+  CHECKED_HOOKS,
   type CheckedHook,
   callsUs,
   hookScript,
@@ -25,8 +26,6 @@ import {
   runKept,
 } from './git-hook-script.ts';
 import { type HooksFolder, HooksProblem } from './git-hooks-folder.ts';
-
-export const CHECKED_HOOKS: readonly CheckedHook[] = ['pre-commit', 'pre-push'];
 
 interface FoundFile {
   readonly bytes: Buffer;

@@ -1,8 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hookScript, type Program, quoted } from '../enforce/git-hook-script.ts';
-import { CHECKED_HOOKS } from '../enforce/git-hooks.ts';
+import { CHECKED_HOOKS, hookScript, type Program, quoted } from '../enforce/git-hook-script.ts';
 
 /**
  * A hooks folder hides all hooks of a repository, so each has a stand-in that calls it. Those that run at every change of a
@@ -10,10 +9,7 @@ import { CHECKED_HOOKS } from '../enforce/git-hooks.ts';
  */
 const OTHER_HOOKS = [
   'applypatch-msg',
-  'pre-applypatch',
   'post-applypatch',
-  'pre-merge-commit',
-  'prepare-commit-msg',
   'commit-msg',
   'post-commit',
   'pre-rebase',

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Workspace } from '../../../kernel/workspace.ts';
+import { CHECKED_HOOKS } from '../../enforce/git-hook-script.ts';
 import { type Finding, idle, ok, wrong } from './finding.ts';
-
-const HOOKS = ['pre-commit', 'pre-push'] as const;
 
 /** Optional, so that there are none is no fault; but half of them is one. */
 export function checkGit({ root, gitCommonDir }: Workspace): Finding {
@@ -15,10 +14,14 @@ export function checkGit({ root, gitCommonDir }: Workspace): Finding {
     timeout: 10_000,
   });
   const folder = asked.status === 0 ? resolve(root, asked.stdout.trim()) : join(gitCommonDir, 'hooks');
-  const there = HOOKS.filter((name) => isOurs(join(folder, name)));
-  if (there.length === HOOKS.length) return ok(check, `${HOOKS.join(' and ')} in ${folder}`);
+  const there = CHECKED_HOOKS.filter((name) => isOurs(join(folder, name)));
+  if (there.length === CHECKED_HOOKS.length) return ok(check, `${list(CHECKED_HOOKS)} in ${folder}`);
   if (there.length === 0) return idle(check, 'not installed (optional)', 'Run `cox git install`.');
-  return wrong(check, `only ${there.join()} in ${folder}`, 'Run `cox git install`.');
+  return wrong(check, `only ${there.join(', ')} in ${folder}`, 'Run `cox git install`.');
+}
+
+function list(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function isOurs(path: string): boolean {
