@@ -113,6 +113,39 @@ test('[HOOK-4] [LOCK-12] what another holds: a loud warning, a letter to the hol
   assert.equal(repository.must('log', '--oneline').trim().split('\n').length, 1);
 });
 
+test('[HOOK-4] [LOCK-12] a commit past the checks of what another holds is told of, also if nobody saw the file change', async () => {
+  using place = new Place();
+  const repository = place.repository();
+  await repository.lock('bob', 'a.ts');
+  // The work tree never differs: the commit is made of the index alone.
+  const past = `git update-index --cacheinfo 100644,$(echo mine | git hash-object -w --stdin),a.ts;
+    git commit -qnm mine; git checkout -q HEAD -- a.ts`;
+  for (const [policy, code, letters] of [
+    ['warn', 0, 0],
+    ['auto', 0, 1],
+    ['require', 1, 2],
+  ] as const) {
+    const running = start(repository, ['--agent', 'alice', '--locks', policy], past.replace('mine', policy));
+    assert.deepEqual(await running.ended(), [code, null], policy);
+    assert.match(
+      running.said.err,
+      /sh has committed what others hold \([0-9a-f]{12}\).*\n {2}a\.ts is locked by bob/,
+    );
+    const inbox = (await repository.ask('bob', 'read_inbox')).messages as JsonObject[];
+    const told = inbox.filter(({ body }) => /has committed a\.ts, which you hold/.test(String(body)));
+    assert.equal(told.length, letters, policy);
+  }
+  // What was free when it was committed is nobody's, whoever takes it afterwards.
+  const later = start(repository, ['--agent', 'alice'], `echo 1 > b.ts; git commit -qnam b; ${PAUSE}`);
+  await until(async () => repository.must('log', '-1', '--format=%s').trim() === 'b');
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await repository.ask('alice', 'release_lock', { file_path: 'b.ts' });
+  await repository.lock('bob', 'b.ts');
+  go(repository);
+  assert.deepEqual(await later.ended(), [0, null]);
+  assert.doesNotMatch(later.said.err, /has committed/);
+});
+
 test('[HOOK-4] where locks are required the command is stopped; where one is only warned none are taken', async () => {
   using place = new Place();
   const repository = place.repository();

@@ -27,6 +27,8 @@ export interface CheckPlace {
   readonly project: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** When it was committed, if that is over: a lock that was taken later was in nobody's way. */
+  readonly at_ms?: number;
 }
 
 export interface Conflict {
@@ -63,7 +65,10 @@ export async function findConflict(
       const held = filesHeld(files, locks ?? (await locksOn([...files], coxswain)));
       if (held.length === 0) continue;
       const committer = await findCommitter(coxswain, fallback, place.env);
-      const foreign = held.filter(({ lease }) => lease.agent_id !== committer.agent_id);
+      const { at_ms = Number.POSITIVE_INFINITY } = place;
+      const foreign = held.filter(
+        ({ lease }) => lease.agent_id !== committer.agent_id && lease.granted_at_ms <= at_ms,
+      );
       const { alive, now_ms } = await heldByTheLiving(foreign, coxswain);
       if (alive.length > 0) return { held: alive.map(describe), committer, now_ms };
     } finally {

@@ -3,6 +3,8 @@ import { type GitCall, git, namesIn } from '../enforce/git.ts';
 export interface Commit {
   readonly sha: string;
   readonly subject: string;
+  /** The last moment of the second that git names. */
+  readonly at_ms: number;
   /** As git names them in the work tree. */
   readonly files: string[];
 }
@@ -28,8 +30,10 @@ export async function commitsSince(count: number, call: GitCall): Promise<Commit
   for (const { sha } of made) {
     const words = ['diff-tree', '-r', '-c', '--root', '--no-commit-id', '--no-renames', '--name-only', '-z'];
     const files = namesIn(await git([...words, sha], call));
-    const subject = (await git(['log', '-1', '--format=%s', sha], call)).trim();
-    commits.push({ sha, subject, files });
+    const [seconds = '', subject = ''] = (await git(['log', '-1', '--format=%ct%n%s', sha], call)).split(
+      '\n',
+    );
+    commits.push({ sha, subject: subject.trim(), at_ms: Number(seconds) * 1000 + 999, files });
   }
   return commits;
 }

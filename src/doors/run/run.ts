@@ -5,11 +5,12 @@ import type { Actor } from '../../ledger/log.ts';
 import { sendMessage } from '../../operations/mail.ts';
 import { registerSession } from '../../operations/sessions.ts';
 import { refusalOf } from '../answer.ts';
+import { findConflict } from '../enforce/git-check.ts';
 import { describeHeld, type HeldFile } from '../enforce/held.ts';
 import type { LockPolicy } from '../enforce/policy.ts';
 import { tend } from '../tending.ts';
 import { type Child, startChild } from './child.ts';
-import { commitsSince, countMoves } from './commits.ts';
+import { type Commit, commitsSince, countMoves } from './commits.ts';
 import { leave } from './leaving.ts';
 import { LockKeeper, RENEW_MS } from './lock-keeper.ts';
 import { Neighbours } from './neighbours.ts';
@@ -79,7 +80,7 @@ class Agent {
   readonly #over = new AbortController();
   readonly #neighbours: Neighbours;
   readonly #metNeighbours = new Set<string>();
-  /** Whom we have written to. */
+  /** Whom we have written to, and of what. */
   readonly #written = new Set<string>();
   #child: Child | undefined;
   #stopped = false;
@@ -98,7 +99,7 @@ class Agent {
   async work(): Promise<number> {
     const { workspace, clock } = this.#coxswain;
     const call = { cwd: workspace.root, env: this.#run.env };
-    const started_ms = clock.elapsed_ms();
+    const [started_ms, started_at_ms] = [clock.elapsed_ms(), clock.now_ms()];
     const moves = await countMoves(call);
     const watching = await Watching.start(this.#coxswain, this.#run.env, (paths) => this.#noticed(paths));
     if (watching.unanswered !== undefined)
@@ -115,6 +116,7 @@ class Agent {
     await watching.stop();
     const minutes = Math.round((clock.elapsed_ms() - started_ms) / 60_000);
     const commits = await commitsSince(moves, call).catch(() => []);
+    for (const commit of commits) await this.#committed(commit, started_at_ms).catch(() => {});
     const { name } = this.#run;
     await leave(this.#connection, workspace, {
       name,
@@ -159,13 +161,34 @@ class Agent {
     this.#child?.stop();
   }
 
-  async #write(held: readonly HeldFile[]): Promise<void> {
+  /** The checks can be gone past (`git commit --no-verify`), and so quickly that the file was never seen to differ. */
+  async #committed({ sha, files, at_ms }: Commit, started_at_ms: number): Promise<void> {
+    // It may be a neighbour's.
+    if (this.#metNeighbours.size > 0 || (await this.#neighbours.here()).length > 0) return;
+    const { name, actor, policy, place, env, added, say } = this.#run;
+    // A commit may give itself an earlier date, but was not made before we began.
+    const where = { ...place, env: { ...env, ...added }, at_ms: Math.max(at_ms, started_at_ms) };
+    const found = await findConflict(where, actor, async () => files);
+    if (found === undefined) return;
+    const lines = describeHeld(found.held, found.now_ms);
+    say(`${name} has committed what others hold (${sha.slice(0, 12)}), past the check of commits:\n${lines}`);
+    if (policy === 'warn') return;
+    if (policy === 'require') this.#stopped = true;
+    await this.#write(found.held, 'committed');
+  }
+
+  async #write(held: readonly HeldFile[], done: 'changed' | 'committed' = 'changed'): Promise<void> {
     const { workspace } = this.#coxswain;
+    const after =
+      done === 'changed'
+        ? 'It works without hooks and could not be kept from it; expect a conflict when it commits.'
+        : 'It has gone past the check of commits; expect a conflict.';
     for (const { held_by, path } of held) {
-      if (this.#written.has(held_by)) continue;
-      this.#written.add(held_by);
-      const body = `${this.#run.name} has changed ${path}, which you hold, in its work tree ${workspace.root}. It works without hooks and could not be kept from it; expect a conflict when it commits.`;
-      const letter = { to: [held_by], subject: `${path} was changed`.slice(0, 200), body };
+      const letterOf = `${done} ${held_by}`;
+      if (this.#written.has(letterOf)) continue;
+      this.#written.add(letterOf);
+      const body = `${this.#run.name} has ${done} ${path}, which you hold, in its work tree ${workspace.root}. ${after}`;
+      const letter = { to: [held_by], subject: `${path} was ${done}`.slice(0, 200), body };
       await this.#connection.perform(sendMessage, letter);
     }
   }
