@@ -49,6 +49,19 @@ test('[LOCK-12] a file that git does not know yet counts where the command may t
   assert.match((await bob.shell('git stash')).denied ?? '', /src\/ is locked by alice/);
 });
 
+test('[LOCK-12] all files of another commit are written over what is held, though nothing uncommitted is lost', async () => {
+  await using stage = new Stage();
+  git(stage.repo, 'branch', 'side');
+  const alice = stage.agent('alice');
+  await alice.edit('a.txt');
+  const bob = stage.agent('bob');
+  for (const command of ['git checkout side -- .', 'git restore -s side .', 'git restore --source=side :/'])
+    assert.match((await bob.shell(command)).denied ?? '', /locked by alice .*who holds a\.txt/, command);
+  for (const command of ['git checkout .', 'git checkout HEAD -- .', 'git restore .'])
+    assert.equal((await bob.shell(command)).denied, undefined, command);
+  assert.equal((await alice.shell('git checkout side -- .')).denied, undefined, 'the holder itself');
+});
+
 test('[LOCK-12] whoever holds a file in another worktree has nothing to lose in this one', async () => {
   await using stage = new Stage();
   const tree = join(stage.folder, 'tree');

@@ -6,6 +6,7 @@ import {
   hasEnding,
   isAbsolute,
   isKnown,
+  literal,
   mapWord,
   shortFolder,
   type Word,
@@ -35,15 +36,33 @@ function isEverything({ text }: Word): boolean {
   return /^(?:\.|\.\/|:\/|:\/\.|\*|:|\.\.(?:\/\.\.)*\/?)$/.test(text);
 }
 
-function paths(git: Git, words: readonly Word[], name: string): void {
+/** A folder below the one where the command line starts. */
+function isBelow(folder: Word): boolean {
+  return isKnown(folder) && !isAbsolute(folder.text) && !/^(?:\.\.|$)/.test(folder.text);
+}
+
+/** `source`: where the files come from, if not from the index. */
+function paths(git: Git, words: readonly Word[], name: string, source?: Word): void {
   const { command, tree, found } = git;
-  const { folder } = command;
-  const here = isKnown(folder) && !isAbsolute(folder.text) && !/^(?:\.\.|$)/.test(folder.text);
+  const here = isBelow(command.folder);
   for (const word of words) {
     if (!isEverything(word)) put(git, word);
+    else if (isOther(source)) writeAll(git, word);
     else if (here && /^\.\/?$/.test(word.text)) found.tree(command, word);
     else found.everywhere(tree, `git ${name} .`);
   }
+}
+
+/** From the index or HEAD only uncommitted changes are lost. Another commit is written over what is committed as well. */
+function isOther(source: Word | undefined): boolean {
+  return source !== undefined && !(isKnown(source) && /^(?:HEAD|@)$/.test(source.text));
+}
+
+function writeAll({ tree, found }: Git, { text }: Word): void {
+  const fromTop = text.startsWith(':');
+  // The top of the work tree is where the command line starts, as far as anybody can tell.
+  const at = fromTop && isBelow(tree.folder) ? { ...tree, folder: literal('') } : tree;
+  found.tree(at, literal(fromTop || text === '*' ? '.' : text));
 }
 
 function put({ command, found }: Git, word: Word): void {
@@ -72,13 +91,21 @@ function checkedOut({ operands, afterDashes, has }: Options): readonly Word[] | 
   return operands.length > 1 ? operands.slice(1) : undefined;
 }
 
+/** The commit that a checkout of paths takes them from; undefined: the index. */
+function sourceOf({ operands, afterDashes = [], has }: Options): Word | undefined {
+  const [first] = operands;
+  if (first === undefined || has('--ours', '--theirs')) return undefined;
+  if (afterDashes.length > 0) return operands.length > afterDashes.length ? first : undefined;
+  return looksLikePath(first) ? undefined : first;
+}
+
 function checkout(git: Git): void {
   const { options, found, tree } = git;
   // A new branch starts at what is there, unless another start is named.
   const creates = options.has('-b', '-B', '--orphan');
   const some = creates ? undefined : checkedOut(options);
   const force = options.has('-f', '--force');
-  if (some !== undefined) paths(git, some, 'checkout');
+  if (some !== undefined) paths(git, some, 'checkout', sourceOf(options));
   else if (options.operands.length > 0 || (force && !creates)) {
     found.everywhere(tree, force ? 'git checkout --force' : 'git checkout');
   }
@@ -96,7 +123,7 @@ function restore(git: Git): void {
   const { options } = git;
   // The index alone is no file of the work tree.
   if (options.has('--staged', '-S') && !options.has('--worktree', '-W')) return;
-  paths(git, options.operands, 'restore');
+  paths(git, options.operands, 'restore', options.values('-s', '--source').at(-1));
 }
 
 function remove({ options, command, found }: Git): void {
