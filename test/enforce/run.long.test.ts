@@ -137,8 +137,11 @@ test('[HOOK-4] [LOCK-12] a commit past the checks of what another holds is told 
   }
   // What was free when it was committed is nobody's, whoever takes it afterwards.
   const later = start(repository, ['--agent', 'alice'], `echo 1 > b.ts; git commit -qnam b; ${PAUSE}`);
-  await until(async () => repository.must('log', '-1', '--format=%s').trim() === 'b');
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  // Git tells the second of a commit, so the lock has to be taken in a later one.
+  await until(async () => {
+    const [seconds, subject] = repository.must('log', '-1', '--format=%ct%n%s').split('\n');
+    return subject === 'b' && Date.now() >= (Number(seconds) + 1) * 1000;
+  });
   await repository.ask('alice', 'release_lock', { file_path: 'b.ts' });
   await repository.lock('bob', 'b.ts');
   go(repository);
