@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { main } from '../../src/doors/cli/main.ts';
 import { type Coxswain, open } from '../../src/index.ts';
@@ -266,4 +268,30 @@ test('[AUD-5] what can’t be meant is refused with what can', async () => {
     assert.equal(code, 2, words.join(' '));
     assert.match(err + out, expected);
   }
+});
+
+test('[AUD-5] [AUD-6] a named store that is not there is no empty log: refused, and nothing is made', async () => {
+  using place = scratch();
+  const lookBack = [
+    ['audit', 'verify'],
+    ['replay'],
+    ['replay', '--at', 'now'],
+    ['diff', '--from', '1h'],
+    ['log'],
+  ];
+  for (const store of ['sqlite:typo/x.db', 'files:typo', `sqlite:${join(place.folder, 'typo.db')}`])
+    for (const [words, env, field] of lookBack.flatMap(
+      (command): [string[], Record<string, string>, string][] => [
+        [[...command, '--store', store], {}, 'store'],
+        [command, { COX_STORE: store }, 'COX_STORE'],
+      ],
+    )) {
+      const { terminal, written } = fakeTerminal(place.folder, env);
+      const code = await main([...words, '--json'], terminal);
+      const { error, field: named } = JSON.parse(written.out) as JsonObject;
+      assert.deepEqual([code, error, named], [2, 'invalid_input', field], words.join(' '));
+    }
+  assert.deepEqual(readdirSync(place.folder), []);
+  const { terminal } = fakeTerminal(place.folder);
+  assert.equal(await main(['audit', 'verify', '--json'], terminal), 0, 'the default one may be yet to come');
 });

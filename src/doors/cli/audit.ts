@@ -15,7 +15,7 @@ import { seal } from '../../ledger/trail/sealing.ts';
 import { type Verification, verify } from '../../ledger/trail/verify.ts';
 import { invalid } from '../answer.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
-import { type CommonOptions, cliIdentity, withStore } from './common.ts';
+import { type CommonOptions, cliIdentity, withStore, withStoreThere } from './common.ts';
 import { progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -51,7 +51,7 @@ export async function verifyLog(options: VerifyOptions, terminal: Terminal): Pro
   const { expect } = options;
   if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect))
     return invalid('expect', 'a head_hash as `cox audit verify` prints it');
-  return await withStore(options, terminal, async ({ store, project, clock }) => {
+  return await withStoreThere(options, terminal, async ({ store, project, clock }) => {
     const onProgress = progress(terminal, 'verified');
     return describe(await verify(store, project, { expect, onProgress }), clock.now_ms());
   });

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { type Coxswain, open } from '../../index.ts';
@@ -8,7 +9,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Showing } from '../../presence.ts';
 import { anchored, chooseStore } from '../../stores/choose.ts';
-import { EXIT_CODES, refusalOf, verdictOf } from '../answer.ts';
+import { EXIT_CODES, invalid, refusalOf, verdictOf } from '../answer.ts';
 import type { Field } from '../fields.ts';
 import {
   type Checked,
@@ -155,6 +156,34 @@ export async function withStore(
     }
   } catch (error) {
     return refusalOf(error);
+  }
+}
+
+/** The same for whoever looks back on a store: one that opening would only make has nothing to look back on. */
+export async function withStoreThere(
+  options: CommonOptions,
+  terminal: Terminal,
+  use: (coxswain: Coxswain, place: Place) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const chosen = placeOf(options, terminal);
+  const field = options.store === undefined ? 'COX_STORE' : 'store';
+  const refusal = chosen.ok ? refuseAbsent(chosen.place.store, field) : chosen.refusal;
+  return refusal ?? (await withStore(options, terminal, use));
+}
+
+/** A typing mistake must not look like a log without rows. `store` as `placeOf` gives it; the default one is never a mistake. */
+export function refuseAbsent(store: string | undefined, field: string): Refusal | undefined {
+  const path = /^(?:sqlite|files):(.+)$/s.exec(store ?? '')?.[1];
+  if (path === undefined || !isAbsent(path)) return undefined;
+  return invalid(field, 'a store that is there already; opening it would make an empty one');
+}
+
+function isAbsent(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // It may be there and out of reach; opening it says why.
+    return false;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { EntityRecord } from '../../ledger/entity.ts';
 import { changesBetween } from '../../ledger/travel.ts';
 import { invalid } from '../answer.ts';
-import { type CommonOptions, conclude, type Result, withStore } from './common.ts';
+import { type CommonOptions, conclude, type Result, withStoreThere } from './common.ts';
 import { type Difference, differenceOf, type Side } from './differences.ts';
 import { openHistory, readMoment, refuseMissing } from './history.ts';
 import type { Choice } from './pick.ts';
@@ -26,7 +26,7 @@ type Found =
 
 export async function showDiff(options: DiffOptions, terminal: Terminal, result: Result): Promise<void> {
   let pictured: Difference | undefined;
-  const answer = await withStore(options, terminal, async (coxswain) => {
+  const answer = await withStoreThere(options, terminal, async (coxswain) => {
     const found = await find(coxswain, options, terminal);
     if (!found.ok) return found.refusal;
     if (options.json === true) return described(found.difference);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, type Refusal, type StoreFailure } from '../../kernel/refusal.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import { invalid } from '../answer.ts';
-import { type CommonOptions, conclude, type Result, withStore } from './common.ts';
+import { type CommonOptions, conclude, type Result, withStoreThere } from './common.ts';
 import { endOfLog, follow } from './follow.ts';
 import { type History, openHistory, readMoment } from './history.ts';
 import { type LogFilter, spanOf, wantedOf } from './log-filter.ts';
@@ -54,7 +54,7 @@ export async function showLog(options: LogOptions, terminal: Terminal, result: R
   try {
     const answer =
       wrong ??
-      (await withStore(options, terminal, async (coxswain) =>
+      (await withStoreThere(options, terminal, async (coxswain) =>
         tellLog(coxswain, { ...options, output }, terminal, over.signal),
       ));
     // Everything that was to be said stands there already.

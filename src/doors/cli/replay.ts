@@ -11,7 +11,7 @@ import type { EntityRecord } from '../../ledger/entity.ts';
 import { compareWithLive, replay } from '../../ledger/replay.ts';
 import { type Past, stateAt } from '../../ledger/travel.ts';
 import { invalid } from '../answer.ts';
-import { type CommonOptions, withStore } from './common.ts';
+import { type CommonOptions, withStoreThere } from './common.ts';
 import { type History, openHistory, readMoment, refuseMissing } from './history.ts';
 import { type Choice, chosen, readLimit } from './pick.ts';
 import { withoutSecrets } from './secrets.ts';
@@ -37,7 +37,7 @@ export async function replayLog(options: ReplayOptions, terminal: Terminal): Pro
   const wanted = kind !== undefined || id !== undefined || options.limit !== undefined;
   if (at === undefined && wanted)
     return invalid('at', 'a moment, of which --kind, --id and --limit show a part');
-  return await withStore(options, terminal, async (coxswain) => {
+  return await withStoreThere(options, terminal, async (coxswain) => {
     const history = await openHistory(coxswain, terminal, archive);
     const refusal = refuseMissing(history);
     if (refusal !== undefined) return refusal;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { entities } from '../../domain/entities.ts';
 import type { Coxswain } from '../../index.ts';
@@ -7,9 +6,10 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { Target } from '../../ledger/sync/survey.ts';
 import { type Synced, sync } from '../../ledger/sync/sync.ts';
 import { archivesOf } from '../../ledger/trail/tombstone.ts';
+import { anchored } from '../../stores/choose.ts';
 import { invalid } from '../answer.ts';
 import { checkArchive } from './archive-file.ts';
-import { type CommonOptions, withStore } from './common.ts';
+import { type CommonOptions, refuseAbsent, withStore } from './common.ts';
 import { openHistory, refuseMissing } from './history.ts';
 import { progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,8 +33,8 @@ export async function syncStores(
   terminal: Terminal,
 ): Promise<JsonObject> {
   if (options.store !== undefined) return invalid('store', 'nothing: sync names both stores itself');
-  if (isMissing(from))
-    return invalid('from', 'a store that is there already; opening it would make an empty one');
+  const absent = refuseAbsent(anchored(from, terminal.cwd), 'from');
+  if (absent !== undefined) return absent;
   return await withStore({ ...options, store: from }, terminal, async (source) =>
     withStore({ ...options, store: to }, terminal, async (target) => {
       const fromSide = await sideOf(source, options, terminal);
@@ -52,12 +52,6 @@ export async function syncStores(
       return answer(done, project, options.dryRun === true);
     }),
   );
-}
-
-/** A typing mistake must not look like a log without rows. */
-function isMissing(url: string): boolean {
-  const path = /^(?:sqlite|files):(.+)$/s.exec(url)?.[1];
-  return path !== undefined && !existsSync(path);
 }
 
 /** With the archives that are of this store: the log has to be whole, or its fold is another one. */
