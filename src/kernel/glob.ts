@@ -1,9 +1,14 @@
 /**
  * Patterns over keys: `*` within a name, `?` one character of it, `**` any number of folders. Brackets and braces are
- * ordinary characters, because frameworks put them into file names (`app/[slug]/page.tsx`).
+ * ordinary characters, because frameworks put them into file names (`app/[slug]/page.tsx`); a pattern with `{a,b}` is nevertheless refused
+ * where it is asked for, because whoever writes one means both.
  */
 export function hasWildcard(text: string): boolean {
   return text.includes('*') || text.includes('?');
+}
+
+export function hasAlternatives(text: string): boolean {
+  return text.includes('{') && /\{[^{},]*,[^{}]*\}/.test(text);
 }
 
 /** Greedy with one way back to the last star, for names and for the characters of a name: never exponential. */

@@ -9,7 +9,7 @@ import {
   unambiguous,
 } from './area.ts';
 import type { FileSystem } from './file-system.ts';
-import { hasWildcard } from './glob.ts';
+import { hasAlternatives, hasWildcard } from './glob.ts';
 import { isPlain } from './names.ts';
 import type { Tree, Workspace } from './workspace.ts';
 import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
@@ -131,11 +131,22 @@ function patternIn(
   // What follows a slash is everything in there.
   if (endsInSlash) names.push('**');
   const spread = names.filter((name, index) => name !== '**' || names[index - 1] !== '**');
-  if (spread.length === 1 && spread[0] === '**') return { ok: true, area: { place: folder } };
   const text = (folder === ROOT_PLACE ? '' : folder) + spread.join('/');
+  // Of the pattern and not of the input: the repository itself may lie in a folder of such a name.
+  if (hasAlternatives(text)) return refuseAlternatives(input);
+  if (spread.length === 1 && spread[0] === '**') return { ok: true, area: { place: folder } };
   const folded = workspace.caseInsensitive ? foldCase(text) : text.normalize('NFC');
   const pattern = limited(folded.startsWith('./') ? folded : unambiguous(folded));
   return pattern.ok ? { ok: true, area: { place: folder, pattern: pattern.key } } : pattern;
+}
+
+/** Taken literally it would be granted and guard nothing. */
+function refuseAlternatives(input: string): PathRefusal {
+  return refuse(
+    'path_invalid',
+    `The braces in the pattern ${quote(input)} are not expanded here.`,
+    'Name each pattern, such as lib/**/*.ts and lib/**/*.tsx; several paths are locked all or none.',
+  );
 }
 
 function refuseText(input: string): PathRefusal | undefined {

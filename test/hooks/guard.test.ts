@@ -96,6 +96,17 @@ test('[LOCK-12] a file in a folder, or under a pattern, that another holds is th
   assert.match((await bob.edit('src/new/deep.ts')).denied ?? '', /alice/);
 });
 
+test('[LOCK-10] [LOCK-12] braces beside a wildcard that are a name’s own are no way around a lock', async () => {
+  await using stage = new Stage();
+  await stage.ask('alice', 'acquire_lock', { file_path: 'src/', reason: 'moving the router' });
+  const bob = stage.agent('bob');
+  assert.match((await bob.edit('src/*{a,b}.ts')).denied ?? '', /alice/);
+  const command = "rm 'src/{a,b}'*.ts";
+  const { denied } = await bob.hook('before-tool', { tool_name: 'Bash', tool_input: { command } });
+  assert.match(denied ?? '', /alice/);
+  assert.equal((await bob.edit('lib/*{a,b}.ts')).out, '');
+});
+
 test('[LOCK-12] what lies outside the repository or in git’s own folder is nobody’s', async () => {
   await using stage = new Stage();
   const alice = stage.agent('alice');

@@ -74,6 +74,35 @@ test('[LOCK-10] a pattern is kept with the folder before its first wildcard, in 
   assert.deepEqual(area('SRC/*.TS', findWorkspace(root)), { place: 'src/', pattern: 'src/*.ts' });
 });
 
+test('[LOCK-10] a pattern with alternatives in braces would guard nothing: it is refused with how to ask', () => {
+  const inputs = [
+    'lib/**/*.{ts,tsx}',
+    '{src,lib}/**',
+    '{src,lib}/*/',
+    'src/{a/b,c}/?.ts',
+    '*{a,{b,c}}',
+    '{,x}*',
+  ];
+  for (const input of inputs) assert.equal(code(input), 'path_invalid', input);
+  const refused = normaliseArea('lib/**/*.{ts,tsx}', workspace);
+  assert.match(refused.ok ? '' : refused.message, /Name each pattern, such as lib\/\*\*\/\*\.ts and/);
+  for (const input of [
+    '{slug}.ts',
+    'app/[id]/*.tsx',
+    'app/{id}/*.tsx',
+    'app/[a,b]/*',
+    '*}a,b{',
+    '{a,b}/',
+    '{a,b}/../*',
+  ])
+    area(input);
+  const odd = join(root, 'odd{a,b}');
+  mkdirSync(join(odd, '.git/objects'), { recursive: true });
+  mkdirSync(join(odd, '.git/refs'));
+  writeFileSync(join(odd, '.git/HEAD'), 'ref: refs/heads/main\n');
+  assert.deepEqual(area(`${odd}/*.ts`, findWorkspace(odd)), { place: './', pattern: '*.ts' });
+});
+
 test('[LOCK-10] all of a folder has one name, and so has the repository', () => {
   assert.deepEqual(area('src/**'), { place: 'src/' });
   assert.deepEqual(area('src/**/'), { place: 'src/' });

@@ -1,6 +1,6 @@
 import { dirname, normalize } from 'node:path';
 import { areaName } from '../../kernel/area.ts';
-import { hasWildcard } from '../../kernel/glob.ts';
+import { hasAlternatives, hasWildcard } from '../../kernel/glob.ts';
 import {
   normaliseArea,
   normalisePath,
@@ -40,19 +40,21 @@ function nameOf(path: string, isLiteral: boolean, workspace: Workspace): string 
   // A tool that writes one file means a star in its name literally.
   if (isLiteral) {
     const normal = normalisePath(path, workspace);
-    return normal.ok ? normal.key : around(path, normal.code, workspace);
+    if (normal.ok && !hasAlternatives(normal.key)) return normal.key;
+    return around(path, normal.ok ? 'path_invalid' : normal.code, workspace);
   }
   const normal = normaliseArea(path, workspace);
   return normal.ok ? areaName(normal.area) : around(path, normal.code, workspace);
 }
 
-const UNPRINTABLE = '[\\p{Cc}\\p{Cs}\\u2028\\u2029]';
+// Braces beside a wildcard can't be asked for either; here they are a name's own, for the shell's are expanded already.
+const UNNAMEABLE = '[{\\p{Cc}\\p{Cs}\\u2028\\u2029]';
 
 /** A name that can't be locked may be in a folder that another holds: the narrowest area around it stands for it. */
 function around(path: string, code: PathRefusalCode, workspace: Workspace): string | undefined {
   if (code === 'path_invalid') {
     // Built only here: it takes a part of a millisecond, which no ordinary edit should wait for.
-    const pattern = path.replace(new RegExp(UNPRINTABLE, 'gu'), '?');
+    const pattern = path.replace(new RegExp(UNNAMEABLE, 'gu'), '?');
     const normal = normaliseArea(pattern, workspace);
     if (normal.ok) return areaName(normal.area);
     return pattern === path ? undefined : around(pattern, normal.code, workspace);
