@@ -8,7 +8,8 @@ import { type Clock, systemClock } from './kernel/clock.ts';
 import { createIds, type Random, systemRandom } from './kernel/ids.ts';
 import { limits } from './kernel/limits.ts';
 import { reservedProblem } from './kernel/names.ts';
-import { findWorkspace, joinPath, type Workspace } from './kernel/workspace.ts';
+import { StoreFailure } from './kernel/refusal.ts';
+import { findWorkspace, joinPath, STORE_FOLDER, type Workspace } from './kernel/workspace.ts';
 import type { Actor } from './ledger/log.ts';
 import type { Store, StoreContext } from './ledger/store.ts';
 import type { Authority, Fleet } from './operation.ts';
@@ -182,9 +183,17 @@ function seal(store: Store, project: string, context: { clock: Clock; random: Ra
 
 /** Where all worktrees of a repository share it; without git, beside the files it coordinates. */
 export function defaultStore(workspace: Workspace): string {
+  if (workspace.dangling !== undefined) {
+    const { file, target } = workspace.dangling;
+    // A store beside it would be one that nobody else of the repository uses.
+    throw new StoreFailure(
+      'store_unusable',
+      `${file} leads to ${target}, where no git repository is: its main checkout was moved or removed. Run \`git worktree repair\` in the main checkout, or name a store (--store, COX_STORE).`,
+    );
+  }
   const folder =
     workspace.gitCommonDir === undefined
-      ? joinPath(workspace.root, '.coxswain')
+      ? joinPath(workspace.root, STORE_FOLDER)
       : joinPath(workspace.gitCommonDir, 'coxswain');
   return `sqlite:${joinPath(folder, 'cox.db')}`;
 }

@@ -4,6 +4,7 @@ export interface FileStat {
   readonly mtimeMs: number;
   readonly ino: number;
   readonly dev: number;
+  readonly mode?: number;
   isFile(): boolean;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;

@@ -1,4 +1,4 @@
-import { errorCode, type FileSystem, nodeFileSystem } from './file-system.ts';
+import { errorCode, type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { knowingFolders } from './known-folders.ts';
 
 /** A folder whose files have keys (`work`), or git's own folder, whose files have none (`git`). */
@@ -16,10 +16,18 @@ export interface Workspace {
   readonly main?: string | undefined;
   /** The folder that all worktrees of the repository share; undefined without git. */
   readonly gitCommonDir?: string;
+  /** Set where git would refuse to work: which repository this is, nobody can tell. */
+  readonly dangling?: Dangling | undefined;
   readonly caseInsensitive: boolean;
   readonly fs: FileSystem;
   /** Every tree of the repository, deepest first; read when first asked, and again when git changed it. */
   trees(): readonly Tree[];
+}
+
+/** The `.git` file of a work tree, and the place it names, where no repository is. */
+export interface Dangling {
+  readonly file: string;
+  readonly target: string;
 }
 
 export type Followed =
@@ -32,6 +40,10 @@ const SYMLINK_HOPS_MAX = 40;
 // Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime; a list read so soon after
 // a change is not trusted until the mtime is older than that.
 const MTIME_SETTLED_MS = 2_000;
+
+/** Where the store is without git. */
+export const STORE_FOLDER = '.coxswain';
+const STICKY_FOR_ALL = 0o1002;
 
 export function toSlashes(path: string): string {
   return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -137,12 +149,16 @@ function readText(fs: FileSystem, path: string): string | undefined {
   }
 }
 
-function exists(fs: FileSystem, path: string): boolean {
+function statOf(fs: FileSystem, path: string): FileStat | undefined {
   try {
-    return fs.lstat(path) !== undefined;
+    return fs.lstat(path);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function exists(fs: FileSystem, path: string): boolean {
+  return statOf(fs, path) !== undefined;
 }
 
 /**
@@ -192,21 +208,43 @@ interface GitPlace {
   readonly workTree?: string;
 }
 
-function gitPlaceAt(fs: FileSystem, directory: string): GitPlace | undefined {
+function gitPlaceAt(fs: FileSystem, directory: string): GitPlace | Dangling | undefined {
   const dotGit = resolveFrom(fs, directory, '.git');
   if (isGitDir(fs, dotGit)) return { gitDir: dotGit, workTree: directory };
   const pointer = /^gitdir:\s*(.+?)\s*$/m.exec(readText(fs, dotGit) ?? '')?.[1];
-  const pointed = pointer && resolveFrom(fs, directory, pointer);
-  if (pointed && isGitDir(fs, pointed)) return { gitDir: pointed, workTree: directory };
+  if (pointer) {
+    const target = resolveFrom(fs, directory, pointer);
+    return isGitDir(fs, target)
+      ? { gitDir: target, workTree: directory }
+      : { file: joinPath(directory, '.git'), target };
+  }
   return isGitDir(fs, directory) ? { gitDir: directory } : undefined;
 }
 
-function findGit(fs: FileSystem, start: string): GitPlace | undefined {
+function findGit(fs: FileSystem, start: string): GitPlace | Dangling | undefined {
   for (let directory = start; ; directory = parentOf(directory)) {
     const place = gitPlaceAt(fs, directory);
     if (place) return place;
     if (parentOf(directory) === directory) return undefined;
   }
+}
+
+/** Without git, what is shared is where somebody above has begun to; else each folder would be a world of its own. */
+function ungitRoot(fs: FileSystem, start: string, home: string | undefined): string {
+  const last = home === undefined ? undefined : resolveFrom(fs, '/', home);
+  for (let directory = start; ; directory = parentOf(directory)) {
+    if (hasDefaultStore(fs, directory)) return directory;
+    if (directory === last || parentOf(directory) === directory) return start;
+  }
+}
+
+function hasDefaultStore(fs: FileSystem, directory: string): boolean {
+  const found = followPath(fs, directory, [STORE_FOLDER]);
+  if (!found.ok || !found.directory) return false;
+  // Anybody may have put it into a folder for everybody, such as /tmp. Windows has no such bits.
+  const isForAll = !fs.windows && ((statOf(fs, directory)?.mode ?? 0) & STICKY_FOR_ALL) === STICKY_FOR_ALL;
+  // A log in files keeps its own under that name, among its events.
+  return !isForAll && !exists(fs, joinPath(found.path, 'state.db'));
 }
 
 /** `<worktree>/.git` is what git notes in `worktrees/<name>/gitdir`. */
@@ -261,14 +299,6 @@ interface TreeSource {
   readonly nowMs: () => number;
 }
 
-function mtimeOf(fs: FileSystem, path: string): number | undefined {
-  try {
-    return fs.lstat(path)?.mtimeMs;
-  } catch {
-    return undefined;
-  }
-}
-
 function readSnapshot({ fs, common, fixed, caseInsensitive, nowMs }: TreeSource): Snapshot {
   const work = new Set(fixed);
   const stamps: Array<{ path: string; mtimeMs: number | undefined }> = [];
@@ -276,12 +306,12 @@ function readSnapshot({ fs, common, fixed, caseInsensitive, nowMs }: TreeSource)
   if (common !== undefined) {
     // Stamps are taken before contents, so a change made in between is seen by the next call.
     const listDir = joinPath(common, 'worktrees');
-    stamps.push({ path: listDir, mtimeMs: mtimeOf(fs, listDir) });
+    stamps.push({ path: listDir, mtimeMs: statOf(fs, listDir)?.mtimeMs });
     for (const name of listNames(fs, listDir)) {
       const adminDir = joinPath(listDir, name);
       // `git worktree move` rewrites this file in place and touches no folder.
       const gitdir = joinPath(adminDir, 'gitdir');
-      stamps.push({ path: gitdir, mtimeMs: mtimeOf(fs, gitdir) });
+      stamps.push({ path: gitdir, mtimeMs: statOf(fs, gitdir)?.mtimeMs });
       const worktree = worktreeOf(fs, adminDir);
       if (worktree) work.add(worktree);
     }
@@ -319,7 +349,7 @@ function treeLister(source: TreeSource): () => readonly Tree[] {
   let looked_ms = Number.NEGATIVE_INFINITY;
   const isCurrent = (): boolean =>
     snapshot?.settled === true &&
-    snapshot.stamps.every(({ path, mtimeMs }) => mtimeOf(source.fs, path) === mtimeMs);
+    snapshot.stamps.every(({ path, mtimeMs }) => statOf(source.fs, path)?.mtimeMs === mtimeMs);
   return () => {
     const now_ms = source.nowMs();
     const age_ms = now_ms - looked_ms;
@@ -330,25 +360,29 @@ function treeLister(source: TreeSource): () => readonly Tree[] {
   };
 }
 
+function withoutGit(fs: FileSystem, nowMs: () => number, root: string): Workspace {
+  const caseInsensitive = probeCaseInsensitive(fs, root);
+  const source = { fs, common: undefined, fixed: [root], caseInsensitive, nowMs };
+  return { root, caseInsensitive, fs: knowingFolders(fs, nowMs), trees: treeLister(source) };
+}
+
 /**
  * The repository around `cwd`, found by reading git's files: a git process costs milliseconds and may not be
- * installed. Without git the cwd itself is the root.
+ * installed. Without git the root is the nearest folder with a store in it, else the cwd itself.
  */
 export function findWorkspace(
   cwd: string,
   fs: FileSystem = nodeFileSystem,
   nowMs: () => number = Date.now,
+  home: string | undefined = process.env.HOME ?? process.env.USERPROFILE,
 ): Workspace {
   const slashed = fs.windows ? toSlashes(cwd) : cwd;
   if (volumeOf(slashed, fs.windows) === undefined)
     throw new Error(`cwd must be absolute: ${JSON.stringify(cwd)}`);
   const start = resolveFrom(fs, '/', slashed);
   const place = findGit(fs, start);
-  if (place === undefined) {
-    const caseInsensitive = probeCaseInsensitive(fs, start);
-    const source = { fs, common: undefined, fixed: [start], caseInsensitive, nowMs };
-    return { root: start, caseInsensitive, fs: knowingFolders(fs, nowMs), trees: treeLister(source) };
-  }
+  if (place === undefined) return withoutGit(fs, nowMs, ungitRoot(fs, start, home));
+  if ('target' in place) return { ...withoutGit(fs, nowMs, parentOf(place.file)), dangling: place };
   const { gitDir } = place;
   const pointer = readText(fs, joinPath(gitDir, 'commondir'))?.trim();
   const common = pointer ? resolveFrom(fs, gitDir, pointer) : gitDir;

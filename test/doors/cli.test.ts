@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { main } from '../../src/doors/cli/main.ts';
@@ -122,6 +122,28 @@ test('a value may look like a flag, and a path may begin with a dash', async () 
   const checked = await typed(place.folder, ['lock', 'check', '--json'], env);
   const [lock] = (JSON.parse(checked.out) as { locks: JsonObject[] }).locks;
   assert.deepEqual([lock?.file_path, lock?.reason], ['-x.ts', '--json']);
+});
+
+test('[LOCK-9] without git, folders share the store above them; a work tree without its repository has none', async () => {
+  using place = scratch();
+  const sub = join(place.folder, 'sub');
+  mkdirSync(sub);
+  const acquire = async (folder: string, path: string, agent: string, env = {}) => {
+    const { code, out } = await typed(folder, ['lock', 'acquire', path, '--agent', agent, '--json'], env);
+    return [code, JSON.parse(out) as JsonObject] as const;
+  };
+  assert.equal((await acquire(place.folder, 'sub/a', 'ann'))[0], 0);
+  const [code, { action, locked_by }] = await acquire(sub, join(sub, 'a'), 'bob');
+  assert.deepEqual([code, action, locked_by], [1, 'blocked', 'ann']);
+  assert.ok(!existsSync(join(sub, '.coxswain')));
+  const pointer = join(sub, '.git');
+  writeFileSync(pointer, 'gitdir: /moved/.git/worktrees/sub\n');
+  const [refused, { error, message }] = await acquire(sub, 'a', 'bob');
+  assert.deepEqual([refused, error], [4, 'store_unusable']);
+  assert.ok(String(message).startsWith(`${pointer} leads to /moved/.git/worktrees/sub,`), String(message));
+  assert.match(String(message), /git worktree repair.*--store, COX_STORE/);
+  assert.ok(!existsSync(join(sub, '.coxswain')));
+  assert.equal((await acquire(sub, 'a', 'bob', { COX_STORE: place.store }))[0], 0, 'a named store is one');
 });
 
 test('[LOCK-6] two invocations of one user are one session; another --agent is another', async () => {

@@ -21,6 +21,11 @@ const TROUBLES: Record<string, (stage: Stage) => Record<string, string>> = {
     writeFileSync(join(repo, '.git', 'coxswain'), '');
     return {};
   },
+  'of a repository that was moved': ({ repo }) => {
+    rmSync(join(repo, '.git'), { recursive: true });
+    writeFileSync(join(repo, '.git'), 'gitdir: ../moved/.git/worktrees/x\n');
+    return {};
+  },
   'of an unknown kind': () => ({ COX_STORE: 'carrier-pigeon:loft' }),
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -97,6 +98,40 @@ test('[LOCK-9] an empty .git folder, a broken .git file and a pipe are not repos
   for (const name of ['empty', 'broken', 'pipe']) {
     assert.equal(findWorkspace(join(base, name)).gitCommonDir, undefined, name);
   }
+});
+
+test('[LOCK-9] without git the nearest folder with a store is the root, up to the home directory', () => {
+  const folder = (path: string) => mkdirSync(join(base, path), { recursive: true });
+  const rootOf = (path: string, home?: string) =>
+    findWorkspace(join(base, path), nodeFileSystem, Date.now, home && join(base, home)).root;
+  folder('p/sub/deep');
+  folder('p/.coxswain');
+  for (const path of ['p', 'p/sub/deep', 'p/new', 'p/.coxswain'])
+    assert.equal(rootOf(path), join(base, 'p'), path);
+  assert.equal(rootOf('p/sub', 'p'), join(base, 'p'), 'the home directory itself counts');
+  assert.equal(rootOf('p/sub', 'p/sub'), join(base, 'p/sub'), 'what is above it does not');
+  folder('p/events/.coxswain');
+  writeFileSync(join(base, 'p/events/.coxswain/state.db'), '');
+  assert.equal(rootOf('p/events'), join(base, 'p'), 'a log in files is no workspace');
+  chmodSync(join(base, 'p'), 0o1777);
+  assert.equal(rootOf('p/sub'), join(base, 'p/sub'), 'in a folder for everybody anybody may have made it');
+  const root = repository('p/repo');
+  assert.equal(findWorkspace(root).root, root);
+});
+
+test('[LOCK-9] a work tree whose repository was moved is known as such, from any folder in it', () => {
+  const root = repository();
+  git(root, 'worktree', 'add', '-q', join(base, 'tree'));
+  mkdirSync(join(base, 'tree/src'));
+  renameSync(root, join(base, 'elsewhere'));
+  for (const cwd of ['tree', 'tree/src']) {
+    const { root: top, gitCommonDir, dangling } = findWorkspace(join(base, cwd));
+    assert.deepEqual([top, gitCommonDir], [join(base, 'tree'), undefined]);
+    assert.deepEqual(dangling, { file: join(base, 'tree/.git'), target: join(root, '.git/worktrees/tree') });
+  }
+  git(join(base, 'elsewhere'), 'worktree', 'repair', join(base, 'tree'));
+  const mended = findWorkspace(join(base, 'tree'));
+  assert.deepEqual([mended.gitCommonDir, mended.dangling], [join(base, 'elsewhere/.git'), undefined]);
 });
 
 test('[LOCK-9] a worktree has its own root, the shared git folder, and knows every other tree', () => {
