@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { geminiRule } from '../../src/doors/cli/init/clients/gemini-trust.ts';
 import { type Bench, bench, codexThatSays } from './support.ts';
@@ -137,6 +137,12 @@ test('[HOOK-3] doctor: a store that does not open, or that others can read', asy
   place.write('store.db', 'this is no database, it is a text of some length that goes on for a while');
   const broken = await examined(place, { COX_STORE: `sqlite:${place.at('store.db')}` });
   assert.equal(broken.of('store')?.status, 'wrong');
+  place.write('.git/coxswain', 'x');
+  assert.match(
+    (await examined(place)).of('store')?.message ?? '',
+    /is a file and not a folder: move it away/,
+  );
+  rmSync(place.at('.git/coxswain'));
   assert.equal((await examined(place)).of('store')?.status, 'ok');
   chmodSync(place.at('.git/coxswain/cox.db'), 0o644);
   assert.match((await examined(place)).of('store')?.fix ?? '', /^chmod 600 /);

@@ -105,12 +105,12 @@ test('[STORE-1] files: what stands beside the log is made anew from it, to the l
   });
 });
 
-test('[STORE-3] files: a folder that cannot be made is a store that is away, and no folder at all is none', async () => {
+test('[STORE-3] files: a folder that cannot be made is said with what mends it, and no folder at all is none', async () => {
   await using place = await Workspace.make();
   const file = join(place.folder, 'file');
   await writeFile(file, '');
   for (const [url, code, said] of [
-    [`files:${join(file, 'workspace')}`, 'database_unavailable', /folder cannot be used \(ENOTDIR/],
+    [`files:${join(file, 'workspace')}`, 'store_unusable', /folder cannot be used \(ENOTDIR.*move it away/s],
     ['files:', 'store_unsupported', /names no folder/],
   ] as const)
     await assert.rejects(openStore(url, cellContext), (error: unknown) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { folderFailure, storeFailure } from '../../src/stores/sqlite/errors.ts';
 import { Statements } from '../../src/stores/sqlite/statements.ts';
 import { agent } from '../conformance/engine.ts';
 import { until } from '../support/until.ts';
@@ -77,6 +78,35 @@ test('[STORE-1] the file and its folder are private to the user', async () => {
     assert.equal(statSync(file).mode & 0o777, 0o600, file);
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   await coxswain.close();
+});
+
+test('[STORE-3] what no waiting mends is not told to try again soon, but what mends it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cox-sqlite-'));
+  folders.push(folder);
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  for (const path of [join(file, 'cox.db'), join(file, 'deep', 'cox.db')])
+    await assert.rejects(open({ store: `sqlite:${path}` }), (error: StoreFailure) => {
+      assert.equal(error.refusal.error, 'store_unusable');
+      assert.match(
+        error.message,
+        /\(E(EXIST|NOTDIR).*move it away, or name another store \(--store, COX_STORE\)/s,
+      );
+      return true;
+    });
+  const said = (code: string) => folderFailure(Object.assign(new Error(`${code}: no`), { code })).refusal;
+  assert.match(said('EACCES').message, /Let this user read and write/);
+  assert.match(said('EROFS').message, /read-only: make it writable/);
+  for (const code of ['EACCES', 'EPERM', 'EROFS']) assert.equal(said(code).error, 'store_unusable', code);
+  assert.deepEqual([said('ENOSPC').error, said('EIO').error], ['disk_full', 'database_unavailable']);
+  const failed = (errcode: number, path = file) =>
+    (storeFailure(Object.assign(new Error('no'), { errcode }), path) as StoreFailure).refusal.error;
+  assert.deepEqual(
+    [failed(8), failed(776), failed(1032)],
+    ['store_unusable', 'store_unusable', 'store_moved'],
+  );
+  assert.equal(failed(14), 'database_unavailable', 'such as too many open files');
+  assert.equal(failed(14, join(file, 'cox.db')), 'store_unusable');
 });
 
 test('[STORE-1] concurrent calls of a process share one durable commit, and two opens of a file share a writer', async () => {

@@ -65,6 +65,8 @@ async function prepareTables({ database, writer }: OpenedFile, home: string): Pr
   }, false);
 }
 
+const AWAY: ReadonlySet<unknown> = new Set(['database_unavailable', 'store_unusable']);
+
 class FilesStore implements Store, Serialiser {
   readonly inOrder = true;
   readonly #inner: Store;
@@ -162,6 +164,7 @@ class FilesStore implements Store, Serialiser {
   }
 }
 
+/** Also where only the inbox may be written. */
 function isAway(error: unknown): boolean {
-  return error instanceof StoreFailure && error.refusal.error === 'database_unavailable';
+  return error instanceof StoreFailure && AWAY.has(error.refusal.error);
 }
