@@ -151,3 +151,45 @@ tabled('[GUARD-6] a command hidden in wrappers, texts, variables, files and othe
   ['osascript -e \'do shell script "git push -f"\'', 'force_push'],
   ['lua -e \'os.execute("git push -f")\'', 'force_push'],
 ]);
+
+const PRINTED = 'recursive_delete';
+const IN_PART = 'unresolved_script recursive_delete';
+
+tabled('[GUARD-6] what loops, branches, functions and groups print is what a shell would read', [
+  ['echo \'rm -rf ~\' | while read x; do echo "$x"; done | sh', PRINTED],
+  ["while read -r x; do echo $x; done <<< 'rm -rf ~' | sh", PRINTED],
+  ["echo 'rm -rf ~' | while read a b; do echo $a $b; done | sh", 'unresolved_script'],
+  ["x=$(echo 'rm -rf ~' | while read y; do echo $y; done); eval $x", PRINTED],
+  ["for x in 'rm -rf ~'; do echo $x; done | sh", PRINTED],
+  ["if true; then echo 'rm -rf ~'; fi | sh", PRINTED],
+  ["case a in a) echo 'rm -rf ~';; esac | sh", PRINTED],
+  ["f() { echo 'rm -rf ~'; }; f | sh", PRINTED],
+  ["{ echo 'rm -rf ~'; } | sh", PRINTED],
+  ["(echo 'rm -rf ~') | sh", PRINTED],
+  // Where nobody knows the rounds, or some of the commands, what is known would run all the same.
+  ["while true; do echo 'rm -rf ~'; break; done | sh", IN_PART],
+  ["echo 'rm -rf ~' | until ! read x; do echo $x; done | sh", IN_PART],
+  ["select x in a b; do echo 'rm -rf ~'; done | sh", IN_PART],
+  ["x=ls; for ((i = 0; i < 2; i++)); do echo $x; x='rm -rf ~'; done | sh", IN_PART],
+  ["{ echo 'rm -rf ~'; make x; } | sh", IN_PART],
+  ["x=ls; for f in *; do echo $x; x='rm -rf ~'; done | sh", 'unresolved_script'],
+  [`for x in ${'a '.repeat(65)}; do echo ls; done | sh`, 'unresolved_script'],
+  // In files.
+  ["{ echo 'rm -rf ~'; } > x; sh x", PRINTED],
+  ["f() { echo 'rm -rf ~'; }; f > x; sh x", PRINTED],
+  ["for x in 'rm -rf ~'; do echo $x; done > x; sh x", PRINTED],
+  ['bash -c "echo \'rm -rf ~\'" > x; sh x', PRINTED],
+  ["f() { echo exit; }; { f > x; echo 'rm -rf ~'; } | sh", PRINTED],
+]);
+
+tabled('[GUARD-6] another stream than the one that is printed to, or read, changes nothing', [
+  ["echo 'rm -rf ~' 2> /dev/null | sh", PRINTED],
+  ["{ echo 'rm -rf ~'; } 2> /dev/null | sh", PRINTED],
+  ["f() { echo 'rm -rf ~'; }; f 2> x | sh", PRINTED],
+  ['bash -c "echo \'rm -rf ~\'" 2> x | sh', PRINTED],
+  ["echo 'rm -rf ~' > /dev/stdout | sh", PRINTED],
+  ["echo 'rm -rf ~' | sh 3< /dev/null", PRINTED],
+  ["echo 'rm -rf ~' | sh 3<<< ls", PRINTED],
+  ['echo ls 2> x; sh x', ''],
+  ["echo 'rm -rf ~' > x | sh", ''],
+]);

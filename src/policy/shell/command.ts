@@ -3,7 +3,16 @@ import type { Lines, Printer, Word } from './word.ts';
 /** A file that the shell sends output to; `append`: what is in it stays. */
 export interface Output extends Word {
   readonly append?: boolean;
+  /** What the command prints does not go there: `2> errors`. */
+  readonly beside?: boolean;
 }
+
+/** Goes all that is printed into files? With `2> errors` alone whoever reads it still does. */
+export function isSentAway(outputs: readonly Output[]): boolean {
+  return outputs.some(({ text, beside }) => beside !== true && !STANDARD_OUTPUT.test(text));
+}
+
+const STANDARD_OUTPUT = /^(?:\/dev\/(?:stdout|fd\/1)|\/proc\/self\/fd\/1)$/;
 
 /** The branches, loops and commands before `&&` and `||` that something stands behind; none: it runs in any case. */
 export type When = readonly symbol[];

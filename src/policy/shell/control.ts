@@ -1,12 +1,9 @@
-import type { AndOr, SyntaxNode, While } from 'unbash';
+import type { AndOr, SyntaxNode } from 'unbash';
 import type { SimpleCommand, When } from './command.ts';
 import { isCondition, nameOf } from './parts.ts';
 import { seenIn } from './prints.ts';
 import type { Flow } from './reading.ts';
-import { distinct, revive, type World, type Worlds } from './world.ts';
-
-/** More rounds of a loop show nothing new. */
-export const ROUNDS_MAX = 64;
+import { distinct, type World, type Worlds } from './world.ts';
 
 /** Whoever goes through the commands inside. */
 export interface Walk {
@@ -24,7 +21,7 @@ export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
   return distinct([...run(those), ...worlds.filter(({ ended }) => ended !== undefined)]);
 }
 
-const inSomeCases = ({ when = [] }: Flow): When => [...when, Symbol()];
+export const inSomeCases = ({ when = [] }: Flow): When => [...when, Symbol()];
 
 /** What is run only in some cases. So is what is in a subshell: an `exit` there leaves out the rest of it, and no more. */
 export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
@@ -127,23 +124,4 @@ export function branches(
   }
   const others = node.else === undefined ? rest : perhaps(node.else, rest, flow, walk);
   return distinct([...after, ...others]);
-}
-
-export function whileLoop(node: While, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
-  const [first] = node.clause.commands;
-  const reads =
-    node.clause.commands.length === 1 && first?.command.type === 'Command' ? first.command : undefined;
-  const lines = reads?.name?.value === 'read' && node.kind === 'while' ? flow.input : undefined;
-  if (lines !== undefined && lines.length > ROUNDS_MAX) walk.unknown('a loop of many rounds');
-  let now = worlds;
-  const when = inSomeCases(flow);
-  // Of a loop that nobody can count, a second round: it sees what the first has changed.
-  for (const line of lines?.slice(0, ROUNDS_MAX) ?? [undefined, undefined]) {
-    const own: Flow = { ...flow, input: line === undefined ? flow.input : [line], when };
-    const before = now;
-    now = live(now, (those) => walk.node(node.body, walk.node(node.clause, those, own), own));
-    if (line === undefined && distinct([...before, ...now]).length === before.length) break;
-  }
-  if (lines === undefined) flow.printed = undefined;
-  return revive(distinct([...worlds, ...now]), 'loop');
 }

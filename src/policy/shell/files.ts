@@ -30,8 +30,14 @@ export class WrittenFiles {
     return isKnown(whole) && !whole.glob ? whole.text : undefined;
   }
 
-  #put(command: SimpleCommand, file: Output, lines: Lines | undefined): void {
-    const key = this.#key(command.folder, file);
+  /** What several commands together print into files. */
+  put(folder: Word, files: readonly Output[], printed: Lines | undefined): void {
+    const lines = printed?.includes(UNSEEN) === true ? undefined : printed;
+    for (const file of files) this.#put(folder, file, file.beside === true ? undefined : lines);
+  }
+
+  #put(folder: Word, file: Output, lines: Lines | undefined): void {
+    const key = this.#key(folder, file);
     if (key === undefined) return;
     const before = file.append === true ? this.#lines.get(key) : [];
     if (lines === undefined || before === undefined || this.#lines.size > FILES_MAX) this.#lines.delete(key);
@@ -42,18 +48,16 @@ export class WrittenFiles {
   note(command: SimpleCommand): void {
     if (command.name === 'tee')
       for (const file of command.args.filter(({ text }) => !text.startsWith('-')))
-        this.#put(command, file, command.input);
+        this.#put(command.folder, file, command.input);
     if (command.outputs.length > 0) {
-      const lines = printedBy({ ...command, outputs: [] }, this.#place);
-      for (const file of command.outputs)
-        this.#put(command, file, lines?.includes(UNSEEN) === true ? undefined : lines);
+      this.put(command.folder, command.outputs, printedBy({ ...command, outputs: [] }, this.#place));
     } else if (/^(?:cp|mv)$/.test(command.name) && this.#lines.size > 0) this.#copied(command);
   }
 
   #copied(command: SimpleCommand): void {
     const [from, to] = command.args.filter(({ text }) => !text.startsWith('-'));
     const lines = from === undefined ? undefined : this.read(command.folder, from)?.lines;
-    if (to !== undefined && lines !== undefined) this.#put(command, to, lines);
+    if (to !== undefined && lines !== undefined) this.#put(command.folder, to, lines);
   }
 
   read(folder: Word, path: Word): Stream | undefined {

@@ -1,7 +1,16 @@
-import type { Assignment, Command, Redirection, SyntaxNode } from 'unbash';
+import type { Assignment, Command, Redirect, Redirection, SyntaxNode } from 'unbash';
 import type { Output } from './command.ts';
 import { expandText, expandValue, expandWord, type Shell } from './expand.ts';
-import { isKnown, type Lines, literal, mapWord, type Printer, unknownWord, type Word } from './word.ts';
+import {
+  isKnown,
+  type Lines,
+  literal,
+  mapWord,
+  type Printer,
+  type Stream,
+  unknownWord,
+  type Word,
+} from './word.ts';
 import { assign, type World } from './world.ts';
 
 const NO_ASSIGNMENTS: readonly Assignment[] = [];
@@ -87,35 +96,56 @@ export function redirected(
   let reads = input;
   let from: readonly Printer[] | undefined;
   for (const redirect of redirects) {
-    if (redirect.type === 'HereDoc') {
-      const { body, operator } = redirect;
-      const text = body.parts === undefined ? body.text : expandText(body.parts, shell);
-      reads = linesOf(operator === '<<-' ? text.replace(/^\t+/gm, '') : text);
-      from = [];
-    } else if (redirect.target === undefined) continue;
-    else if (redirect.type === 'HereString') {
-      const value = expandValue(redirect.target, shell);
-      // Where a part is unknown, a shell that reads the text meets the same unknown.
-      const text = isKnown(value) ? value.text : value.source;
-      reads = text === undefined ? undefined : linesOf(text);
-      from = value.from ?? [];
-    } else if (redirect.operator === '<') {
-      const [file] = expandWord(redirect.target, shell);
-      const held = file === undefined ? undefined : (file.stream ?? shell.file(file));
-      if (file !== undefined) files.push(file);
-      reads = file?.text === '/dev/null' ? [] : held?.lines;
-      from = held?.from ?? [];
-    } else {
-      const words = expandWord(redirect.target, shell);
-      const target = words.length === 1 ? words[0] : unknownWord(redirect.target.text);
-      // `2>&1`, `<&3`, `>&-`
-      const duplicates =
-        redirect.operator === '<&' || (redirect.operator === '>&' && /^\d*-?$/.test(target?.text ?? ''));
-      if (target !== undefined && (!duplicates || !isKnown(target)))
-        outputs.push(redirect.operator.endsWith('>>') ? { ...target, append: true } : target);
+    if (redirect.type === 'Redirect' && redirect.operator !== '<') {
+      outputs.push(...outputOf(redirect, shell));
+      continue;
     }
+    const given = inputOf(redirect, shell);
+    if (given === undefined) continue;
+    if (given.file !== undefined) files.push(given.file);
+    // `3< file`: the command reads that only if it is told to.
+    if (!isStream(redirect.descriptor, 0)) continue;
+    reads = given.lines;
+    from = given.from;
   }
   return { outputs, input: reads, reads: files, from };
+}
+
+function isStream(descriptor: Redirection['descriptor'], number: number): boolean {
+  if (descriptor === undefined) return true;
+  return descriptor.type === 'FileDescriptor' && descriptor.value === number;
+}
+
+/** What one of `<`, `<<` and `<<<` gives to read, and its file. */
+function inputOf(redirect: Redirection, shell: Shell): (Stream & { readonly file?: Word }) | undefined {
+  if (redirect.type === 'HereDoc') {
+    const { body, operator } = redirect;
+    const text = body.parts === undefined ? body.text : expandText(body.parts, shell);
+    return { lines: linesOf(operator === '<<-' ? text.replace(/^\t+/gm, '') : text), from: [] };
+  }
+  if (redirect.target === undefined) return undefined;
+  if (redirect.type === 'HereString') {
+    const value = expandValue(redirect.target, shell);
+    // Where a part is unknown, a shell that reads the text meets the same unknown.
+    const text = isKnown(value) ? value.text : value.source;
+    return { lines: text === undefined ? undefined : linesOf(text), from: value.from ?? [] };
+  }
+  const [file] = expandWord(redirect.target, shell);
+  if (file === undefined) return { lines: undefined, from: [] };
+  const held = file.stream ?? shell.file(file);
+  return { lines: file.text === '/dev/null' ? [] : held?.lines, from: held?.from ?? [], file };
+}
+
+/** The file that a redirection of output writes, if it does. */
+function outputOf({ operator, target: source, descriptor }: Redirect, shell: Shell): Output[] {
+  if (source === undefined) return [];
+  const words = expandWord(source, shell);
+  const target = words.length === 1 ? words[0] : unknownWord(source.text);
+  // `2>&1`, `<&3`, `>&-`
+  const duplicates = operator === '<&' || (operator === '>&' && /^\d*-?$/.test(target?.text ?? ''));
+  if (target === undefined || (duplicates && isKnown(target))) return [];
+  const beside = operator === '<>' || !isStream(descriptor, 1);
+  return [{ ...target, ...(operator.endsWith('>>') && { append: true }), ...(beside && { beside }) }];
 }
 
 function linesOf(text: string): Lines {

@@ -1,4 +1,4 @@
-import type { SimpleCommand } from './command.ts';
+import { isSentAway, type SimpleCommand } from './command.ts';
 import { decodedBy } from './decoders.ts';
 import { escapesRead } from './escapes.ts';
 import { linesRead } from './inputs.ts';
@@ -23,7 +23,7 @@ const SILENT = new Set([
   ...'[ test true false : cd rm rmdir mkdir mv cp touch ln chmod chown set shopt export unset exit return'.split(
     ' ',
   ),
-  ...'sleep kill wait trap'.split(' '),
+  ...'sleep kill wait trap exec'.split(' '),
 ]);
 /** They hand on some of the lines they read. */
 const FILTERS = new Set('head tail sort uniq tee tac shuf grep egrep rg'.split(' '));
@@ -236,7 +236,7 @@ export function printing(words: readonly Word[]): Printing {
 /** What a command prints, as far as its command line says; undefined: something. */
 export function printedBy(command: Printing, place: Place): Lines | undefined {
   const { name, args, folder } = command;
-  if (command.outputs.length > 0 || SILENT.has(name)) return [];
+  if (isSentAway(command.outputs) || SILENT.has(name)) return [];
   const input = linesRead(name, args, command.input);
   if (name === 'echo') return echoed(args);
   if (name === 'printf') return printfed(args);

@@ -5,16 +5,18 @@ import {
   type ParsedScript,
   parse,
   type Redirected,
+  type Select,
   type Statement,
   type SyntaxNode,
 } from 'unbash';
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
-import { GROUP, type Output, type SimpleCommand } from './command.ts';
-import { andOr, branches, live, perhaps, pipeline, ROUNDS_MAX, type Walk, whileLoop } from './control.ts';
+import { GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts';
+import { andOr, branches, live, perhaps, pipeline, type Walk } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
 import { gitHelpers } from './git-names.ts';
+import { forLoop, uncountedLoop, whileLoop } from './loops.ts';
 import { Names } from './names.ts';
 import { countersIn, startsItselfTwice, substitutionsIn } from './nodes.ts';
 import type { Place } from './parameters.ts';
@@ -24,7 +26,7 @@ import { programFirst, programWord } from './program-name.ts';
 import type { Flow, Opaque, Reading } from './reading.ts';
 import { argumentWords, unwrap } from './unwrap.ts';
 import { baseName, literal, unknownWord, type Word, within } from './word.ts';
-import { assign, distinct, inEach, revive, START, type World, type Worlds } from './world.ts';
+import { assign, inEach, revive, START, type World, type Worlds } from './world.ts';
 import type { Inner } from './wrap.ts';
 
 const COMMANDS_MAX = 1000;
@@ -109,15 +111,30 @@ class Reader {
     const words = this.#files.seen(programFirst(first, given), world.folder);
     const changed = builtin(words, world, flow.input, this.#place);
     const body = this.#functionCalled(first.text, flow);
-    if (changed !== undefined || body !== undefined) {
-      if (outputs.length > 0) this.#emit([literal(GROUP)], world, flow, outputs);
-      if (changed !== undefined) return [changed];
+    if (changed !== undefined) {
+      if (outputs.length > 0) this.#group(world, flow, outputs);
+      return [changed];
     }
-    return this.#budget.deeper([world], () =>
-      body === undefined
-        ? this.#program(words, world, flow, outputs)
-        : this.#called(body, words, world, { ...flow, through: [...flow.through, first.text] }, flow),
-    );
+    return this.#budget.deeper([world], () => {
+      if (body === undefined) return this.#program(words, world, flow, outputs);
+      const own: Flow = { ...flow, through: [...flow.through, first.text] };
+      return this.#sending(outputs, world, own, flow, () => this.#called(body, words, world, own));
+    });
+  }
+
+  /** What of several commands goes into files, or on to whoever reads the output of all. */
+  #sending(outputs: readonly Output[], world: World, own: Flow, flow: Flow, run: () => Worlds): Worlds {
+    if (outputs.length > 0) this.#group(world, flow, outputs);
+    const sent = isSentAway(outputs);
+    if (sent) own.printed = [];
+    const after = run();
+    if (sent) this.#files.put(world.folder, outputs, own.printed);
+    else flow.printed = own.printed;
+    return after;
+  }
+
+  #group(world: World, flow: Flow, outputs: readonly Output[]): void {
+    this.#emit([literal(GROUP)], world, { ...flow, printed: undefined }, outputs);
   }
 
   #functionCalled(name: string, { through }: Flow): SyntaxNode | undefined {
@@ -134,25 +151,37 @@ class Reader {
     const wrapped = meaning === undefined ? unwrap(words, flow.input) : { runs: [meaning] };
     const also = this.#names.learn(words);
     if (name === 'git' && meaning === undefined) also.push(...gitHelpers(words, world));
-    const sent = outputs.length > 0;
-    if (wrapped === undefined || wrapped.itself === true || sent) this.#emit(words, world, flow, outputs);
+    const itself = wrapped === undefined || wrapped.itself === true;
+    const sent = isSentAway(outputs);
+    if (itself) this.#emit(words, world, flow, outputs);
+    else if (outputs.length > 0) this.#emit(words, world, { ...flow, printed: undefined }, outputs);
     let after: Worlds = [world];
     if (wrapped !== undefined && wrapped.runs.length > 0) {
       const own: Flow = { ...flow, elsewhere: flow.elsewhere === true || wrapped.elsewhere === true };
-      after = this.#inner(wrapped.runs, name, world, own, sent);
-      flow.printed = own.printed;
-    }
-    if (also.length > 0) this.#inner(also, name, world, { ...flow, printed: undefined }, sent);
+      if (sent) own.printed = [];
+      after = this.#inner(wrapped.runs, name, world, own);
+      if (!sent) flow.printed = own.printed;
+      else if (!itself) this.#files.put(world.folder, outputs, own.printed);
+    } else if (!itself && !sent) this.#prints(words, world, flow);
+    if (also.length > 0) this.#inner(also, name, world, { ...flow, printed: undefined });
     return after;
   }
 
+  /** A wrapper without anything to wrap may print something of its own: `env | sh`. */
+  #prints([first, ...args]: readonly Word[], { folder }: World, flow: Flow): void {
+    const name = baseName(first?.text ?? '');
+    const { input } = flow;
+    const lines = printedBy({ name, args, input, folder, outputs: [] }, this.#place);
+    flow.printed = flow.printed?.concat(lines ?? [UNSEEN]);
+  }
+
   /** What a wrapper runs. */
-  #inner(runs: readonly Inner[], name: string, world: World, flow: Flow, sent: boolean): Worlds {
+  #inner(runs: readonly Inner[], name: string, world: World, flow: Flow): Worlds {
     let after: Worlds = [world];
     for (const run of runs) {
       const through = [...flow.through, name];
       const afterSuccessOf = AT_ONCE.test(name) ? flow.afterSuccessOf : undefined;
-      const inner: Flow = { ...flow, printed: sent ? [] : flow.printed, through, afterSuccessOf };
+      const inner: Flow = { ...flow, through, afterSuccessOf };
       if ('unknown' in run) {
         this.unknown.add(run.unknown);
         this.opaque(
@@ -171,7 +200,7 @@ class Reader {
         const inside = this.script(run.script, [own], inner);
         if (IN_THIS_SHELL.test(name)) after = inside;
       }
-      if (!sent) flow.printed = inner.printed;
+      flow.printed = inner.printed;
     }
     return after;
   }
@@ -202,9 +231,8 @@ class Reader {
     flow.printed = flow.printed.concat(printedBy(command, this.#place) ?? [UNSEEN]);
   }
 
-  #called(body: SyntaxNode, words: readonly Word[], world: World, own: Flow, flow: Flow): Worlds {
+  #called(body: SyntaxNode, words: readonly Word[], world: World, own: Flow): Worlds {
     const after = this.#node(body, [{ ...world, parameters: words.slice(1) }], own);
-    flow.printed = own.printed;
     const { parameters } = world;
     return revive(
       after.map((each) => ({ ...each, parameters })),
@@ -270,7 +298,7 @@ class Reader {
         return whileLoop(node, worlds, flow, this.#walk);
       case 'For':
       case 'Select':
-        return inEach(worlds, (world) => this.#for(node as For, world, flow));
+        return inEach(worlds, (world) => this.#for(node, world, flow));
       default:
         return this.#other(node, worlds, flow);
     }
@@ -283,11 +311,8 @@ class Reader {
       reads,
       from = flow.from,
     } = redirected(node.redirects, flow.input, this.#shell(world));
-    if (outputs.length > 0) this.#emit([literal(GROUP)], world, flow, outputs);
-    const own: Flow = { ...flow, input, from, reads, printed: outputs.length > 0 ? [] : flow.printed };
-    const after = this.#node(node.command, [world], own);
-    if (outputs.length === 0) flow.printed = own.printed;
-    return after;
+    const own: Flow = { ...flow, input, from, reads };
+    return this.#sending(outputs, world, own, flow, () => this.#node(node.command, [world], own));
   }
 
   /** Arithmetic and tests: nothing but the substitutions in them, and counters that nobody can follow. */
@@ -296,21 +321,14 @@ class Reader {
     const counters = countersIn(node);
     const counted = counters.size === 0 ? worlds : worlds.map((world) => assign(world, counters));
     if (node.type !== 'ArithmeticFor') return counted;
-    return revive(distinct([...counted, ...perhaps(node.body, counted, flow, this.#walk)]), 'loop');
+    return uncountedLoop(counted, flow, (those, own) => this.#node(node.body, those, own));
   }
 
-  #for(node: For, world: World, flow: Flow): Worlds {
+  #for(node: For | Select, world: World, flow: Flow): Worlds {
     const shell = this.#shell(world);
     const words = node.wordlist?.flatMap((word) => expandWord(word, shell)) ??
       world.parameters ?? [unknownWord('"$@"')];
-    if (words.length > ROUNDS_MAX) this.unknown.add('a loop of many rounds');
-    let now: Worlds = [world];
-    for (const word of words.slice(0, ROUNDS_MAX)) {
-      const set = now.map((each) => assign(each, [[node.name.value, [word]]]));
-      now = live(set, (those) => perhaps(node.body, those, flow, this.#walk));
-      now = now.map((each) => (each.ended === 'loop' ? { ...each, ended: undefined } : each));
-    }
-    return distinct(now);
+    return forLoop(node, words, world, flow, this.#walk);
   }
 
   #command(command: Command, world: World, flow: Flow): Worlds {

@@ -74,11 +74,17 @@ const shell: Unwrap = (words, input, name) => {
     return { runs: [], itself: true };
   }
   if (words.some(({ text }) => text === '--version')) return { runs: [] };
-  const text = textOf(input);
-  return {
-    runs: [text === undefined ? { unknown: unseen(name).unknown ?? name, reads: true } : { script: text }],
-  };
+  return { runs: scriptRead(input, name) };
 };
+
+/** What a shell reads: where a part of it is unknown, the rest would run as well. */
+function scriptRead(input: Lines | undefined, name: string): Inner[] {
+  const text = textOf(input);
+  if (text !== undefined) return [{ script: text }];
+  const known = textOf(input?.filter((line) => isKnown(line) && !line.glob)) ?? '';
+  const unknown: Inner = { unknown: unseen(name).unknown ?? name, reads: true };
+  return known === '' ? [unknown] : [unknown, { script: known }];
+}
 
 const evaluate: Unwrap = (words) => {
   const unknown = words.find((word) => !isKnown(word) && word.source === undefined);
