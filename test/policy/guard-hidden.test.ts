@@ -193,3 +193,34 @@ tabled('[GUARD-6] another stream than the one that is printed to, or read, chang
   ['echo ls 2> x; sh x', ''],
   ["echo 'rm -rf ~' > x | sh", ''],
 ]);
+
+tabled('[GUARD-6] what sed makes of a text, and what it runs itself', [
+  ["echo ls | sed --expression='s/ls/rm -rf ~/' | sh", PRINTED],
+  ["echo ls | sed -e 's/ls/rm/' -e 's/rm/rm -rf ~/' | sh", PRINTED],
+  ["echo ls | sed -E 's/ls/rm -rf ~/' | sh", PRINTED],
+  ["echo ls | gsed 's,ls,rm -rf ~,g' | sh", PRINTED],
+  ["echo ls | sed 's/x/y/; s/ls/rm -rf ~/;' | sh", PRINTED],
+  ["echo ls | sed 's/x/y/\ns/ls/rm -rf ~/\n' | sh", PRINTED],
+  ["echo 'ls; ls' | sed 's/ls/echo/' | sh", ''],
+  // Not followed, and so not the text before it.
+  ["echo ls | sed -n 's/ls/rm -rf ~/p' | sh", 'unresolved_script'],
+  ["echo ls | sed '1s/ls/rm -rf ~/' | sh", 'unresolved_script'],
+  ["echo ls | sed 's/l./rm -rf ~/' | sh", 'unresolved_script'],
+  ["echo ls | sed 's/x/y/; cls' | sh", 'unresolved_script'],
+  ['echo ls | sed "$X" | sh', 'unresolved_script'],
+  ['echo ls | sed -f x | sh', 'unresolved_script'],
+  ["echo ls | sed -z 's/ls/cd/' | sh", 'unresolved_script'],
+  ["echo ls | sed 's/ls/cd/' x.sh | sh", 'unresolved_script'],
+  // The command e, wherever it stands, and the flag of s.
+  ["sed '1e git push -f\np' x", 'force_push'],
+  ["sed -n '1p\n/a;b/e git push -f\n$p' x", 'force_push'],
+  ["sed -e '1e git push -f' -e p x", 'force_push'],
+  ["sed --expression='e git push -f' --expression=p x", 'force_push'],
+  ["sed '/a/{\ne git push -f\n}' x", 'force_push'],
+  ["echo 'e git push -f' > x; sed -f x y", 'force_push'],
+  ["sed 's/.*/git push -f/e' x", 'unresolved_script force_push'],
+  ['sed e x', 'unresolved_script'],
+  // A text, a file's name, a pattern.
+  ["sed 'a e git push -f\nw e git push -f' x", ''],
+  ["sed 's/a;e git push -f/b/' x", ''],
+]);

@@ -1,5 +1,6 @@
 import { escapesRead } from './escapes.ts';
 import { parseOptions } from './options.ts';
+import { readSed, type SedStep, sedSteps } from './sed-script.ts';
 import { isKnown, type Lines, textOf, type Word } from './word.ts';
 
 const BYTES_MAX = 64 * 1024;
@@ -86,21 +87,39 @@ const tr: Decoder = (text, args) => {
     .join('');
 };
 
-/** `s/a/b/g` of letters alone. */
+const STEPS_MAX = 50;
+/** In a pattern these mean something, and in what takes its place `&` does. */
+const NO_LETTERS = /[\\[\].*^$+?(){}|]/;
+const INSERTS = /[\\&]/;
+
+/** One `s/a/b/g` of letters alone, for all lines; undefined: it is something else. */
+function substituted(
+  text: string,
+  { name, addressed, from = '', to = '', flags, ...more }: SedStep,
+): string | undefined {
+  if (name !== 's' || addressed || more.text !== undefined || !/^g?$/.test(flags ?? '')) return undefined;
+  if (from === '' || NO_LETTERS.test(from) || INSERTS.test(to)) return undefined;
+  const lines = text.split('\n').map((line) => line.split(from));
+  const length = lines.reduce((sum, pieces) => sum + (pieces.length - 1) * to.length, text.length);
+  if (length > BYTES_MAX) return undefined;
+  return lines
+    .map(([first = '', ...rest]) => {
+      if (rest.length === 0) return first;
+      return flags === 'g' ? [first, ...rest].join(to) : first + to + rest.join(from);
+    })
+    .join('\n');
+}
+
 const sed: Decoder = (text, args) => {
-  const { operands, values, has } = parseOptions(args, { takes: '-e' });
-  const scripts = [...values('-e'), ...(values('-e').length > 0 ? [] : operands.slice(0, 1))];
-  if (has('-n', '-i') || operands.length > (values('-e').length > 0 ? 0 : 1)) return undefined;
-  let result = text;
-  for (const { text: script } of scripts) {
-    const match = /^s(.)([^\\[\].*^$+?(){}|]*?)\1([^\\&]*?)\1(g?)$/s.exec(script);
-    if (match === null) return undefined;
-    const [, , from = '', to = '', all] = match;
-    if (from === '') return undefined;
-    result = result
-      .split('\n')
-      .map((line) => (all === 'g' ? line.replaceAll(from, () => to) : line.replace(from, () => to)))
-      .join('\n');
+  const { options, script, files } = readSed(args, undefined);
+  const plain = '-e --expression -E -r --regexp-extended -u --unbuffered -s --separate';
+  if (script === undefined || files.length > 0 || options.hasOther(plain)) return undefined;
+  let result: string | undefined = text;
+  let steps = 0;
+  for (const step of sedSteps(script)) {
+    steps += 1;
+    if (result === undefined || steps > STEPS_MAX) return undefined;
+    result = substituted(result, step);
   }
   return result;
 };
@@ -119,6 +138,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   openssl,
   tr,
   sed,
+  gsed: sed,
   rev,
   fold: (text) => text,
 };

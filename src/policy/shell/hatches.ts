@@ -1,5 +1,6 @@
 import { afterOptions, parseOptions } from './options.ts';
 import { found } from './prints.ts';
+import { readSed, sedSteps } from './sed-script.ts';
 import { isKnown, literal, textOf, type Word } from './word.ts';
 import { type Inner, runs, type Unwrap, type Wrapped } from './wrap.ts';
 
@@ -39,15 +40,20 @@ const awk: Unwrap = (words) => {
   };
 };
 
-/** The command `e` of sed runs the rest of its line. */
-const sed: Unwrap = (words) => {
-  const texts = words.slice(1).flatMap(({ text }) => {
-    // Only the last line is gone through: from each of many lines to the end would cost the square of their number.
-    const last = text.slice(text.lastIndexOf('\n') + 1);
-    const script = /(?:^|[;{]|\d|\$|\/)\s*e\s+([^\n]+)$/.exec(last)?.[1];
-    return script === undefined ? [] : [script];
-  });
-  return texts.length === 0 ? undefined : { runs: texts.map((script) => ({ script })), itself: true };
+const SED_RUNS_MAX = 20;
+
+/** sed's command `e` runs the rest of its line, or without one the line that was read; so does the flag of `s` what it has made. */
+const sed: Unwrap = (words, input) => {
+  const inner: Inner[] = [];
+  for (const { name, flags = '', to = '', text = '' } of sedSteps(readSed(words.slice(1), input).seen)) {
+    if (inner.length > SED_RUNS_MAX) break;
+    const script = name === 'e' ? text.trim() : to;
+    if (name !== 'e' && !(name === 's' && flags.includes('e'))) continue;
+    if (name === 's' || script === '' || inner.length === SED_RUNS_MAX)
+      inner.push({ unknown: 'what sed makes of its lines' });
+    if (script !== '') inner.push({ script });
+  }
+  return inner.length === 0 ? undefined : { runs: inner, itself: true };
 };
 
 /** `vim -c '!rm x'`, `vim +'!rm x'`. */

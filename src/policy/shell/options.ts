@@ -3,6 +3,8 @@ import { literal, mapWord, type Word } from './word.ts';
 /** A command's arguments, sorted: options by name, what they take, and the rest. */
 export interface Options {
   has(...names: readonly string[]): boolean;
+  /** Was there one beside these? */
+  hasOther(names: string): boolean;
   /** What was given to any of these options, in order. */
   values(...names: readonly string[]): readonly Word[];
   readonly operands: readonly Word[];
@@ -108,6 +110,7 @@ export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Opti
   }
   return {
     has: (...names) => names.some((name) => sorted.found?.has(name)),
+    hasOther: (names) => [...(sorted.found?.keys() ?? [])].some((name) => !namesIn(names).has(name)),
     values: (...names) => valuesOf(sorted, names),
     operands: afterDashes === undefined ? sorted.operands : [...sorted.operands, ...afterDashes],
     afterDashes,

@@ -1,3 +1,6 @@
+import { type Options, parseOptions } from './options.ts';
+import { isKnown, type Lines, textOf, type Word } from './word.ts';
+
 /** What may stand before a command, besides patterns: a line's number, the last one, so many more. */
 const NUMBER = /\d+(?:~\d+)?|\$|[+~]\d+/y;
 const PATTERN_FLAGS = /[IM]*/y;
@@ -13,7 +16,7 @@ const FIRST_IN_BRACKETS = /\^?\]?/y;
 const LABEL = /[^;\n}]*/y;
 
 /**
- * Goes through a script of sed from command to command, as far as its files need it. It never goes back, so a script costs
+ * Goes through a script of sed from command to command, as far as its files and programs need it. It never goes back, so a script costs
  * no more than its length.
  */
 class Script {
@@ -37,14 +40,15 @@ class Script {
     return sign;
   }
 
-  /** To the sign that ends a part of `s` or `y`, or a pattern, and over it; false: nothing on the line ends it. */
-  #part(end: string, isPattern: boolean): boolean {
+  /** To the sign that ends a part of `s` or `y`, or a pattern, and over it; undefined: nothing on the line ends it. */
+  #part(end: string, isPattern: boolean): string | undefined {
+    const start = this.#at;
     for (let sign = this.#next(); sign !== '' && sign !== '\n'; sign = this.#next()) {
-      if (sign === end) return true;
+      if (sign === end) return this.#text.slice(start, this.#at - 1);
       if (sign === '\\') this.#next();
-      else if (sign === '[' && isPattern && !this.#brackets()) return false;
+      else if (sign === '[' && isPattern && !this.#brackets()) return undefined;
     }
-    return false;
+    return undefined;
   }
 
   /** Behind a `[`, to the `]` that belongs to it: `[^]/]`, `[[:alpha:]/]`. What would end the pattern is a letter in there. */
@@ -73,7 +77,7 @@ class Script {
     if (this.#take(NUMBER) !== '' || !/[/\\]/.test(this.#text.charAt(this.#at))) return true;
     // Any sign may stand around a pattern; a backslash says which.
     const end = this.#next() === '/' ? '/' : this.#next();
-    if (!this.#part(end, true)) return false;
+    if (this.#part(end, true) === undefined) return false;
     this.#take(PATTERN_FLAGS);
     return true;
   }
@@ -82,33 +86,102 @@ class Script {
     return this.#address() && (this.#take(BETWEEN) === '' || this.#address());
   }
 
-  *files(): Generator<string> {
+  *steps(): Generator<SedStep> {
     while (this.#at < this.#text.length) {
       this.#take(SPACE);
-      // A part that does not end: sed refuses the whole script.
-      if (!this.#addresses()) return;
+      const start = this.#at;
+      if (start === this.#text.length) return;
+      if (!this.#addresses()) return yield REFUSED;
+      const addressed = this.#at > start;
       this.#take(BEFORE);
-      const command = this.#next();
-      if (command === 's' || command === 'y') {
-        const end = this.#next();
-        if (!this.#part(end, command === 's') || !this.#part(end, false)) return;
-        if (command === 'y') continue;
-        this.#take(FLAGS);
-        if (this.#text.charAt(this.#at) !== 'w') continue;
-        this.#next();
-      } else if (command !== 'w' && command !== 'W') {
-        if (/[aic]/.test(command)) this.#take(TEXT);
-        else if (/[rRe#]/.test(command)) this.#take(LINE);
-        else if (/[:btT]/.test(command)) this.#take(LABEL);
-        continue;
-      }
-      // The rest of the line, also a semicolon, is the name.
-      yield this.#take(LINE).trim();
+      const name = this.#next();
+      const step = { name, addressed };
+      if (name === 's' || name === 'y') {
+        const changed = this.#changed(name);
+        if (changed === undefined) return yield REFUSED;
+        yield { ...step, ...changed };
+      } else if (/[aic]/.test(name)) yield { ...step, text: this.#take(TEXT) };
+      else if (/[rRwWe#]/.test(name)) yield { ...step, text: this.#take(LINE) };
+      else if (/[:btT]/.test(name)) yield { ...step, text: this.#take(LABEL) };
+      else yield step;
     }
   }
+
+  /** Behind `s` or `y`; undefined: one of its parts does not end. */
+  #changed(name: string): Omit<SedStep, 'name' | 'addressed'> | undefined {
+    const end = this.#next();
+    const from = this.#part(end, name === 's');
+    const to = from === undefined ? undefined : this.#part(end, false);
+    if (to === undefined || name === 'y') return to === undefined ? undefined : { from, to, flags: '' };
+    const flags = this.#take(FLAGS);
+    if (this.#text.charAt(this.#at) !== 'w') return { from, to, flags };
+    this.#next();
+    return { from, to, flags, text: this.#take(LINE) };
+  }
+}
+
+/** One command of a script. */
+export interface SedStep {
+  readonly name: string;
+  /** Some lines are left out. */
+  readonly addressed: boolean;
+  /** Of `s` and `y`: their parts as they are spelled. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly flags?: string;
+  /** The rest of the line, also a semicolon in it: the name of a file, a command, a text. */
+  readonly text?: string;
+}
+
+/** A part that does not end: sed refuses the whole script. */
+const REFUSED: SedStep = { name: '', addressed: false };
+
+/** The commands of a script, as far as sed itself would take it. */
+export function sedSteps(script: string): Generator<SedStep> {
+  return new Script(script).steps();
 }
 
 /** The files that the commands of a sed script write: `w file`, `s/a/b/w file`. */
 export function sedFiles(script: string): string[] {
-  return [...new Script(script).files()].filter((name) => name !== '');
+  const found: string[] = [];
+  for (const { name, text = '' } of sedSteps(script))
+    if (/[swW]/.test(name) && text.trim() !== '') found.push(text.trim());
+  return found;
+}
+
+/** All of the script that sed is given, each option a line of its own, and what stands behind it. */
+export interface SedCall {
+  readonly options: Options;
+  /** Undefined: a part of it is not known. */
+  readonly script: string | undefined;
+  /** What is known of it. */
+  readonly seen: string;
+  readonly files: readonly Word[];
+}
+
+export function readSed(args: readonly Word[], input: Lines | undefined): SedCall {
+  const takes = '-e -f -l --expression --file --line-length';
+  const options = parseOptions(withoutEmptySuffix(args), { takes, attaches: 'iI' });
+  const given = options.has('-e', '-f', '--expression', '--file');
+  const written = given ? options.values('-e', '--expression') : options.operands.slice(0, 1);
+  const texts = [
+    ...written.map((word) => (isKnown(word) ? word.text : undefined)),
+    ...options.values('-f', '--file').map((file) => {
+      return textOf(/^(?:-|\/dev\/stdin)$/.test(file.text) ? input : file.stream?.lines);
+    }),
+  ];
+  const seen = texts.filter((text) => text !== undefined).join('\n');
+  return {
+    options,
+    script: texts.includes(undefined) ? undefined : seen,
+    seen,
+    files: given ? options.operands : options.operands.slice(1),
+  };
+}
+
+/** BSD's `-i ''` gives the empty suffix a word of its own. */
+function withoutEmptySuffix(args: readonly Word[]): readonly Word[] {
+  return args.filter(({ text, unknown }, index) => {
+    return !(text === '' && unknown === undefined && /^-[A-Za-z]*i$/.test(args[index - 1]?.text ?? ''));
+  });
 }

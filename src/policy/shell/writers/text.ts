@@ -5,7 +5,7 @@ import type { Findings, Writer } from '../findings.ts';
 import { codeOf } from '../interpreters.ts';
 import { type OptionSpec, parseOptions } from '../options.ts';
 import { patchTargets } from '../patches.ts';
-import { sedFiles } from '../sed-script.ts';
+import { readSed, sedFiles } from '../sed-script.ts';
 import { isKnown, literal, mapWord, textOf, unknownWord, type Word } from '../word.ts';
 
 /** Files changed in their place, with the copy that a suffix asks for. */
@@ -20,30 +20,11 @@ function inPlace(
   found.file(command, ...files.filter(isKnown).map((file) => mapWord(file, (text) => text + suffix.text)));
 }
 
-/** BSD's `-i ''` gives the empty suffix a word of its own. */
-function withoutEmptySuffix(args: readonly Word[]): readonly Word[] {
-  return args.filter(({ text, unknown }, index) => {
-    return !(text === '' && unknown === undefined && /^-[A-Za-z]*i$/.test(args[index - 1]?.text ?? ''));
-  });
-}
-
 const sed: Writer = (command, found) => {
-  const takes = '-e -f -l --expression --file --line-length';
-  const options = parseOptions(withoutEmptySuffix(command.args), { takes, attaches: 'iI' });
-  const scripts = options.values('-e', '--expression');
-  const given = options.has('-e', '-f', '--expression', '--file');
-  const script = given ? scripts : options.operands.slice(0, 1);
-  const read = options.values('-f', '--file').some(({ text }) => /^(?:-|\/dev\/stdin)$/.test(text));
-  const texts = [...script.map(({ text }) => text), (read && textOf(command.input)) || ''];
-  // Each option is a line of its own to it.
-  found.file(command, ...sedFiles(texts.join('\n')).map(literal));
-  if (!options.has('-i', '-I', '--in-place')) return;
-  inPlace(
-    command,
-    found,
-    given ? options.operands : options.operands.slice(1),
-    options.values('-i', '-I', '--in-place')[0],
-  );
+  const { options, seen, files } = readSed(command.args, command.input);
+  found.file(command, ...sedFiles(seen).map(literal));
+  if (options.has('-i', '-I', '--in-place'))
+    inPlace(command, found, files, options.values('-i', '-I', '--in-place')[0]);
 };
 
 /** perl and ruby: `-i` rewrites the files named after the code. */
