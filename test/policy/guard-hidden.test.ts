@@ -224,3 +224,51 @@ tabled('[GUARD-6] what sed makes of a text, and what it runs itself', [
   ["sed 'a e git push -f\nw e git push -f' x", ''],
   ["sed 's/a;e git push -f/b/' x", ''],
 ]);
+
+tabled('[GUARD-6] what a filter makes of a text is followed to the letter, or unknown', [
+  // Parts of lines, and more than the lines.
+  ["echo 'ls rm -rf ~' | grep -o 'rm.*' | sh", 'unresolved_script'],
+  ["echo 'ls rm -rf ~' | grep --only-matching 'rm.*' | sh", 'unresolved_script'],
+  ["echo 'ls rm -rf ~' | rg -oN 'rm.*' | sh", 'unresolved_script'],
+  ["echo 'ls rm -rf ~' | cut -d' ' -f2- | sh", 'unresolved_script'],
+  ["echo 'ls rm -rf ~' | awk '{print $2, $3, $4}' | sh", 'unresolved_script'],
+  ["echo '#; rm -rf ~' | tail -c 10 | sh", 'unresolved_script'],
+  ["echo 'ls; rm -rf ~' | head -c 3 | sh", 'unresolved_script'],
+  ['echo ls | cat -n | sh', 'unresolved_script'],
+  ['echo ls | uniq -c | sh', 'unresolved_script'],
+  ['echo ls | rev -0 | sh', 'unresolved_script'],
+  ['echo ls | nl | sh', 'unresolved_script'],
+  ["echo 'bHM=CnJtIC1yZiB+' | base64 -d | sh", 'unresolved_script'],
+  ['echo bHM= | base64 -di | sh', 'unresolved_script'],
+  // Some of the lines: each would run, and what they do together nobody knows.
+  ["printf 'exit\\nrm -rf ~\\n' | tail -1 | sh", PRINTED],
+  ["printf 'exit\\nrm -rf ~\\n' | tail -n +2 | sh", PRINTED],
+  ["printf 'exit\\nrm -rf ~\\n\\n' | tail -n2 | sh", PRINTED],
+  ["printf 'rm -rf ~\\nexit\\n' | head -n -1 | sh", PRINTED],
+  ["printf 'exit\\nrm -rf ~\\n' | tac | sh", PRINTED],
+  ["printf ': <<E\\n: <<E\\nrm -rf ~\\n' | uniq | tail -n 1 | sh", PRINTED],
+  ["printf 'exit\\nrm -rf ~\\n' | sort -r | sh", 'unresolved_script'],
+  ["printf 'rm -rf ~\\nls\\n' | sort -R | sh", IN_PART],
+  ["printf 'exit\\nrm -rf ~\\n' | shuf | sh", 'unresolved_script'],
+  ["printf 'exit\\nrm -rf ~\\n' | grep rm | sh", 'unresolved_script'],
+  ["printf 'exit\\nrm -rf ~\\n' | grep rm | { read x; $x; }", 'unresolved_command'],
+  ['eval "$(printf \'exit\\nrm -rf ~\\n\' | grep rm)"', 'unresolved_script'],
+  [
+    'printf \'x\\nimport os\\nos.system("git push -f")\\n\' | grep -v x | python3',
+    'unresolved_script force_push',
+  ],
+  ["printf 'select 1;\\ndrop table users;\\n' | grep drop | psql", 'drop_table'],
+  // Letters.
+  ["echo 'rm  -rf ~' | tr -s ' ' | sh", PRINTED],
+  ["echo 'lssrm -rf ~' | tr -s s '\\n' | sh", PRINTED],
+  ["echo 'LSRM -RF ~' | tr [:upper:] [:lower:] | tr -d ls | sh", PRINTED],
+  ["echo 'ls' | tr '[=l=]s' cd | sh", 'unresolved_script'],
+  ["echo 'ls' | tr -c a-z x | sh", 'unresolved_script'],
+  ["echo 'lsrm -rf ~' | fold -w 2 | tr -d '\\n' | sh", ''],
+  ["echo 'ls  rm -rf ~' | fold -w4 | sh", ''],
+  ["echo 'ls  rm -r ~/' | fold -w4 | xargs -I{} echo '{}' | sh", ''],
+  // Words.
+  ["echo 'rm -rf ~' | xargs | sh", PRINTED],
+  ["echo 'echo rm -rf ~' | xargs -n 1 echo | sh", 'unresolved_script'],
+  ["echo 'rm -rf ~' | xargs -n 5 echo | sh", PRINTED],
+]);

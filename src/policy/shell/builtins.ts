@@ -22,7 +22,8 @@ function leaveFolder(world: World): World {
 function read(words: readonly Word[], world: World, input: Lines | undefined): World {
   const { operands } = parseOptions(words.slice(1), { takes: '-d -n -N -p -t -u -i -a' });
   const [line] = input ?? [];
-  const whole = operands.length === 1 && line !== undefined;
+  // Which of several is the first may not be known.
+  const whole = operands.length === 1 && line !== undefined && (line.unsure !== true || input?.length === 1);
   return assign(
     world,
     operands.map(({ text }) => [text, [whole ? line : unknownWord(`$${text}`)]] as const),

@@ -1,29 +1,49 @@
-import { escapesRead } from './escapes.ts';
 import { parseOptions } from './options.ts';
 import { readSed, type SedStep, sedSteps } from './sed-script.ts';
-import { isKnown, type Lines, textOf, type Word } from './word.ts';
+import { tr } from './tr.ts';
+import { type Lines, textOf, type Word } from './word.ts';
 
 const BYTES_MAX = 64 * 1024;
 
-type Decoder = (text: string, args: readonly Word[]) => string | undefined;
+export type Decoder = (text: string, args: readonly Word[]) => string | undefined;
+
+/** At another letter each program does something else: stops, goes on behind it, or leaves it out. */
+const LETTERS = {
+  base64: /^[A-Za-z\d+/]*={0,2}$/,
+  base32: /^[A-Z2-7]*={0,6}$/,
+  hex: /^(?:[\da-fA-F]{2})*$/,
+};
+
+function lettersOf(text: string, encoding: keyof typeof LETTERS): string | undefined {
+  const bare = text.replace(/\s+/g, '');
+  return bare.length <= BYTES_MAX && LETTERS[encoding].test(bare) ? bare : undefined;
+}
 
 /** Undefined where it is no text: what a shell would make of that nobody knows. */
-function decoded(text: string, encoding: 'base64' | 'hex'): string | undefined {
-  const bare = text.replace(/\s+/g, '');
-  if (bare.length > BYTES_MAX) return undefined;
-  const result = Buffer.from(bare, encoding).toString('utf8');
+function textIn(bytes: Buffer): string | undefined {
+  const result = bytes.toString('utf8');
   return result.includes('\ufffd') ? undefined : result;
 }
 
-const base64: Decoder = (text, args) =>
-  parseOptions(args, { takes: '-w -i -o' }).has('-d', '-D', '--decode') ? decoded(text, 'base64') : undefined;
+function decoded(text: string, encoding: 'base64' | 'hex'): string | undefined {
+  const letters = lettersOf(text, encoding);
+  return letters === undefined ? undefined : textIn(Buffer.from(letters, encoding));
+}
+
+function decodes(args: readonly Word[]): boolean {
+  const { has, hasOther } = parseOptions(args, { takes: '-w --wrap' });
+  return has('-d', '-D', '--decode') && !hasOther('-d -D --decode -w --wrap');
+}
+
+const base64: Decoder = (text, args) => (decodes(args) ? decoded(text, 'base64') : undefined);
 
 const base32: Decoder = (text, args) => {
-  if (!parseOptions(args).has('-d', '--decode')) return undefined;
+  const bare = decodes(args) ? lettersOf(text, 'base32') : undefined;
+  if (bare === undefined) return undefined;
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   let [bits, value] = [0, 0];
   const bytes: number[] = [];
-  for (const letter of text.replace(/[\s=]/g, '').slice(0, BYTES_MAX)) {
+  for (const letter of bare.replace(/=+$/, '')) {
     value = ((value << 5) | letters.indexOf(letter)) & 0xffff;
     bits += 5;
     if (bits >= 8) {
@@ -31,7 +51,7 @@ const base32: Decoder = (text, args) => {
       bytes.push((value >> bits) & 0xff);
     }
   }
-  return Buffer.from(bytes).toString('utf8');
+  return textIn(Buffer.from(bytes));
 };
 
 const xxd: Decoder = (text, args) => {
@@ -43,48 +63,15 @@ const xxd: Decoder = (text, args) => {
   return decoded(hex, 'hex');
 };
 
-const openssl: Decoder = (text, args) =>
-  /^(?:base64|enc)$/.test(args[0]?.text ?? '') &&
-  args.some(({ text: arg }) => arg === '-d') &&
-  args.some(({ text: arg }) => /^-?(?:base64|a)$/.test(arg) || arg === '-base64')
-    ? decoded(text, 'base64')
-    : undefined;
-
-/** `a-z`, `[:upper:]`, `\n` as the characters they stand for. */
-function characters(set: string): string[] {
-  const named = set
-    .replace('[:lower:]', 'a-z')
-    .replace('[:upper:]', 'A-Z')
-    .replace('[:digit:]', '0-9')
-    .replace('[:space:]', ' \\t\\n')
-    .replace('[:alpha:]', 'A-Za-z');
-  const text = escapesRead(named);
-  const found: string[] = [];
-  for (let at = 0; at < text.length && found.length < 1000; at += 1) {
-    const [from = '', dash, to] = [text[at], text[at + 1], text[at + 2]];
-    if (dash === '-' && to !== undefined) {
-      for (let code = from.charCodeAt(0); code <= to.charCodeAt(0) && found.length < 1000; code += 1)
-        found.push(String.fromCharCode(code));
-      at += 2;
-    } else found.push(from);
-  }
-  return found;
-}
-
-const tr: Decoder = (text, args) => {
-  const { operands, has } = parseOptions(args);
-  const [from, to] = operands;
-  if (!isKnown(from) || has('-c', '-C', '--complement')) return undefined;
-  const set = characters(from.text);
-  if (has('-d', '--delete')) return [...text].filter((letter) => !set.includes(letter)).join('');
-  if (!isKnown(to)) return has('-s') ? text : undefined;
-  const other = characters(to.text);
-  return [...text]
-    .map((letter) => {
-      const at = set.lastIndexOf(letter);
-      return at === -1 ? letter : (other[at] ?? other.at(-1) ?? letter);
-    })
-    .join('');
+const openssl: Decoder = (text, [verb, ...args]) => {
+  const texts = args
+    .filter((_, index) => !/^-in$/.test(args[index - 1]?.text ?? ''))
+    .map((word) => word.text);
+  // With a cipher it is no text.
+  const plain = texts.every((arg) => /^-(?:d|a|A|base64|in)$/.test(arg)) && texts.includes('-d');
+  const named =
+    verb?.text === 'base64' || (verb?.text === 'enc' && texts.some((arg) => /^-(?:a|base64)$/.test(arg)));
+  return plain && named ? decoded(text, 'base64') : undefined;
 };
 
 const STEPS_MAX = 50;
@@ -124,11 +111,25 @@ const sed: Decoder = (text, args) => {
   return result;
 };
 
-const rev: Decoder = (text) =>
-  text
+const rev: Decoder = (text, args) =>
+  parseOptions(args).hasOther('')
+    ? undefined
+    : text
+        .split('\n')
+        .map((line) => [...line].reverse().join(''))
+        .join('\n');
+
+/** Lines of so many letters. A tab counts as several. */
+const fold: Decoder = (text, args) => {
+  const { values, hasOther } = parseOptions(args, { takes: '-w --width' });
+  const width = Number(values('-w', '--width').at(-1)?.text ?? 80);
+  if (hasOther('-w --width') || !Number.isInteger(width) || width < 1 || !/^[\n -~]*$/.test(text))
+    return undefined;
+  return text
     .split('\n')
-    .map((line) => [...line].reverse().join(''))
+    .map((line) => (line === '' ? line : (line.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join('\n')))
     .join('\n');
+};
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   base64,
@@ -140,7 +141,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   sed,
   gsed: sed,
   rev,
-  fold: (text) => text,
+  fold,
 };
 
 /** What a filter makes of the text it reads; undefined: it is none of these, or nobody can say. */

@@ -1,13 +1,13 @@
 import { joinedScript } from './launchers.ts';
 import { afterOptions, parseOptions } from './options.ts';
-import { baseName, type Lines, literal, mapWord, textOf } from './word.ts';
+import { baseName, type Lines, literal, mapWord, textSeen } from './word.ts';
 import { runs, script, type Unwrap, type Wrapped } from './wrap.ts';
 
 const there = (wrapped: Wrapped): Wrapped => ({ ...wrapped, itself: true, elsewhere: true });
 
 /** Without a command a shell over there reads what is piped to it. */
 function reads(input: Lines | undefined): Wrapped {
-  const text = textOf(input);
+  const text = textSeen(input);
   return { runs: text === undefined ? [] : [{ script: text }] };
 }
 

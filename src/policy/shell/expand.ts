@@ -234,8 +234,10 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
     case 'CommandExpansion': {
       const printed = part.script === undefined ? undefined : shell.substitute(part.script);
       const lines = printed?.lines ?? [unknownPart(part.text, printed?.from)];
-      // Between quotes the lines stay lines.
-      if (quoted)
+      // Between quotes the lines stay lines, and are one text. A shell that reads it would not meet the same again.
+      if (quoted && printed !== undefined && lines.length > 1 && lines.some(({ unsure }) => unsure === true))
+        fields.addWord({ ...unknownWord(part.text), from: printed.from });
+      else if (quoted)
         lines.forEach((line, index) => {
           if (index > 0) fields.add('\n');
           fields.addWord(line);

@@ -63,9 +63,18 @@ function isStandardInput(word: Word): boolean {
 
 /** What a filter reads, where all of it can be seen: files that the same command line has written, its standard input. */
 export function linesRead(name: string, args: readonly Word[], input: Lines | undefined): Lines | undefined {
+  return partsRead(name, args, input)?.flat();
+}
+
+/** The same file by file. */
+export function partsRead(
+  name: string,
+  args: readonly Word[],
+  input: Lines | undefined,
+): readonly Lines[] | undefined {
   const files = filesRead(name, args);
   if (files === undefined) return undefined;
-  if (files.length === 0) return input;
-  const lines = files.map((file) => (isStandardInput(file) ? input : file.stream?.lines));
-  return lines.every((each) => each !== undefined) ? lines.flat() : undefined;
+  const lines =
+    files.length === 0 ? [input] : files.map((file) => (isStandardInput(file) ? input : file.stream?.lines));
+  return lines.every((each) => each !== undefined) ? lines : undefined;
 }

@@ -1,5 +1,5 @@
 import { parseOptions } from './options.ts';
-import { baseName, type Lines, literal, textOf, type Word } from './word.ts';
+import { baseName, isKnown, type Lines, literal, textOf, textSeen, type Word } from './word.ts';
 
 const CODE_OPTIONS: Readonly<Record<string, string>> = {
   python: '-c',
@@ -76,6 +76,6 @@ export function codeOf(name: string, args: readonly Word[], input: Lines | undef
   if (seen !== undefined) return literal(seen);
   if (file?.stream !== undefined) return file;
   if (file !== undefined && file.text !== '-') return undefined;
-  const text = textOf(input);
-  return text === undefined ? undefined : literal(text);
+  const text = textSeen(input?.filter((line) => isKnown(line) && !line.glob)) ?? '';
+  return text === '' && textOf(input) === undefined ? undefined : literal(text);
 }

@@ -8,8 +8,8 @@ import { assign, distinct, revive, type World, type Worlds } from './world.ts';
 /** More rounds of a loop show nothing new. */
 const ROUNDS_MAX = 64;
 
-/** It stands for one round: a pattern may be many, and what is unknown may be none. */
-const isOneRound = (word: Word): boolean => isKnown(word) && !word.glob;
+/** It stands for one round: a pattern may be many, and what is unknown or unsure may be none. */
+const isOneRound = (word: Word): boolean => isKnown(word) && !word.glob && word.unsure !== true;
 
 /** There may be rounds that nobody has looked at, and they print, too. */
 function printsMore(flow: Flow): void {

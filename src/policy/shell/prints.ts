@@ -1,6 +1,7 @@
 import { isSentAway, type SimpleCommand } from './command.ts';
 import { decodedBy } from './decoders.ts';
 import { escapesRead } from './escapes.ts';
+import { filtered } from './filters.ts';
 import { linesRead } from './inputs.ts';
 import { parseOptions } from './options.ts';
 import { ANY_NAME, type Place } from './parameters.ts';
@@ -12,7 +13,6 @@ import {
   literal,
   mapWord,
   shortFolder,
-  textOf,
   unknownWord,
   type Word,
   within,
@@ -25,14 +25,12 @@ const SILENT = new Set([
   ),
   ...'sleep kill wait trap exec'.split(' '),
 ]);
-/** They hand on some of the lines they read. */
-const FILTERS = new Set('head tail sort uniq tee tac shuf grep egrep rg'.split(' '));
 /** Their answer is one name without a slash. */
 const NAMES = new Set('date whoami hostname uuidgen nproc id uname arch wc'.split(' '));
 const LINES_MAX = 200;
 
 function linesOf(text: string): Word[] | undefined {
-  const lines = text.replace(/\n+$/, '').split('\n');
+  const lines = text.replace(/\n$/, '').split('\n');
   return lines.length > LINES_MAX ? undefined : lines.map(literal);
 }
 
@@ -237,13 +235,8 @@ export function printing(words: readonly Word[]): Printing {
 export function printedBy(command: Printing, place: Place): Lines | undefined {
   const { name, args, folder } = command;
   if (isSentAway(command.outputs) || SILENT.has(name)) return [];
-  const input = linesRead(name, args, command.input);
   if (name === 'echo') return echoed(args);
   if (name === 'printf') return printfed(args);
-  if (name === 'cat')
-    return args.every(({ text, stream }) => /^-[bEnsTuv]*$/.test(text) || stream !== undefined)
-      ? input
-      : undefined;
   if (name === 'find') return found(args);
   if (name === 'ls') return listed(args);
   if (name === 'fd' || name === 'fdfind')
@@ -258,12 +251,16 @@ export function printedBy(command: Printing, place: Place): Lines | undefined {
     const files = grepped(name, args);
     if (files !== undefined) return files;
   }
-  const text = decodedBy(name, args, input);
-  if (text !== undefined) return linesOf(text);
-  if (name === 'tr') return textOf(args.slice(0, 1)) === '\\n' ? input : undefined;
   if (name === 'which' || name === 'type' || name === 'command') return located(args);
-  return FILTERS.has(name) ? input : undefined;
+  const text = decodedBy(name, args, linesRead(name, args, command.input));
+  if (text !== undefined) return linesOf(text);
+  if (name === 'tr')
+    return SEPARATES.test(args.map((word) => word.text).join(' ')) ? command.input : undefined;
+  return filtered(name, args, command.input);
 }
+
+/** `tr '\n' '\0'`: the names stay what they are. */
+const SEPARATES = /^\\n (?:\\0+| )$/;
 
 /** Something is printed, and nobody can say what. */
 export const UNSEEN: Word = unknownWord('what is printed');
@@ -276,4 +273,11 @@ export function seenIn(printed: readonly Word[] | undefined): readonly Word[] | 
 /** One word for what a shell, or xargs, would read from there. */
 export function unseen(command: string): Word {
   return unknownWord(`what ${command} reads`);
+}
+
+/** What takes the place of a substitution: without the line breaks at the end. */
+export function substituted(printed: readonly Word[] | undefined): Lines | undefined {
+  if (printed === undefined || printed.includes(UNSEEN)) return undefined;
+  const last = printed.findLastIndex((line) => line.text !== '' || !isKnown(line));
+  return printed.slice(0, Math.max(last, 0) + 1);
 }

@@ -21,7 +21,7 @@ import { Names } from './names.ts';
 import { countersIn, startsItselfTwice, substitutionsIn } from './nodes.ts';
 import type { Place } from './parameters.ts';
 import { aliasWord, assigned, assignmentsOf, redirected } from './parts.ts';
-import { printedBy, UNSEEN } from './prints.ts';
+import { printedBy, substituted, UNSEEN } from './prints.ts';
 import { programFirst, programWord } from './program-name.ts';
 import type { Flow, Opaque, Reading } from './reading.ts';
 import { argumentWords, unwrap } from './unwrap.ts';
@@ -160,6 +160,7 @@ class Reader {
       const own: Flow = { ...flow, elsewhere: flow.elsewhere === true || wrapped.elsewhere === true };
       if (sent) own.printed = [];
       after = this.#inner(wrapped.runs, name, world, own);
+      if (wrapped.again === true) own.printed = own.printed?.concat(UNSEEN);
       if (!sent) flow.printed = own.printed;
       else if (!itself) this.#files.put(world.folder, outputs, own.printed);
     } else if (!itself && !sent) this.#prints(words, world, flow);
@@ -382,8 +383,7 @@ class Reader {
         const flow: Flow = { input: undefined, from: [], printed: [], through: ['$(…)'] };
         const start = this.commands.length;
         this.#parsed(script, [world], flow);
-        const unseen = flow.printed?.includes(UNSEEN) === true;
-        return { lines: unseen ? undefined : flow.printed, from: this.commands.slice(start) };
+        return { lines: substituted(flow.printed), from: this.commands.slice(start) };
       },
       file: (path) => this.#files.read(world.folder, path),
       visit: (node) => this.#visit(node, world),

@@ -3,9 +3,19 @@ import { elsewhere } from './elsewhere.ts';
 import { hatches } from './hatches.ts';
 import { codeOf } from './interpreters.ts';
 import { joinedScript, launchers } from './launchers.ts';
-import { afterOptions, parseOptions } from './options.ts';
+import { afterOptions, type Options, parseOptions } from './options.ts';
 import { found, unseen } from './prints.ts';
-import { baseName, isKnown, type Lines, literal, mapWord, textOf, unknownWord, type Word } from './word.ts';
+import {
+  baseName,
+  isKnown,
+  type Lines,
+  literal,
+  mapWord,
+  textOf,
+  textSeen,
+  unknownWord,
+  type Word,
+} from './word.ts';
 import { type Inner, plain, runs, script, type Unwrap, type Wrapped } from './wrap.ts';
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
@@ -81,7 +91,7 @@ const shell: Unwrap = (words, input, name) => {
 function scriptRead(input: Lines | undefined, name: string): Inner[] {
   const text = textOf(input);
   if (text !== undefined) return [{ script: text }];
-  const known = textOf(input?.filter((line) => isKnown(line) && !line.glob)) ?? '';
+  const known = textSeen(input?.filter((line) => isKnown(line) && !line.glob)) ?? '';
   const unknown: Inner = { unknown: unseen(name).unknown ?? name, reads: true };
   return known === '' ? [unknown] : [unknown, { script: known }];
 }
@@ -152,8 +162,19 @@ const xargs: Unwrap = (words, input) => {
   // With zeros between them, the lines that a shell is given are one script.
   const text =
     options.has('-0', '--null') && inner.some((word) => word.text === '-c') ? textOf(items) : undefined;
-  return inner.length === 0 ? { runs: [] } : fill(inner, mark, text === undefined ? items : [literal(text)]);
+  // Alone it prints them.
+  const run = inner.length === 0 ? [literal('echo')] : inner;
+  const filled = fill(run, mark, text === undefined ? items : [literal(text)]);
+  return cutsItems(options, items) ? { ...filled, again: true } : filled;
 };
+
+/** Would the command be run more than once, each time with some of the items? */
+function cutsItems({ has, values }: Options, items: readonly Word[]): boolean {
+  const [most] = values('-n', '--max-args');
+  const cuts = most !== undefined || has('-L', '-l', '-s', '--max-lines', '--max-chars');
+  const fits = items.every((item) => isKnown(item) && !item.glob) && items.length <= Number(most?.text ?? 1);
+  return cuts && !fits;
+}
 
 const parallel: Unwrap = (words, input) => {
   const start = afterOptions(words, 1, '-j -n -P -I --jobs');
@@ -234,9 +255,9 @@ const flock: Unwrap = (words) => {
   return inner[0]?.text === '-c' ? script(inner[1], [], 'the script of flock') : runs(inner);
 };
 
-/** Without a file an interpreter runs what it reads; what it reads from the keyboard is nobody's here. */
-function readsCode(args: readonly Word[], input: Lines | undefined): boolean {
-  return input === undefined && (args.length === 0 || (args.length === 1 && args[0]?.text === '-'));
+/** Without a file an interpreter runs what it reads. Is there something in it that nobody knows? */
+function readsUnknown(args: readonly Word[], input: Lines | undefined): boolean {
+  return textOf(input) === undefined && (args.length === 0 || (args.length === 1 && args[0]?.text === '-'));
 }
 
 /** Programs in another language: what they hand to a shell, and for Python the module they run. */
@@ -251,10 +272,10 @@ const interpreter: Unwrap = (words, input, name) => {
   }
   const code = codeOf(name, words.slice(1), input);
   if (code === undefined && name === 'bun') return undefined;
-  if (code === undefined)
-    return readsCode(words.slice(1), input)
-      ? { runs: [{ unknown: `what ${name} reads`, reads: true }] }
-      : { runs: [], itself: true };
+  const unread: Inner[] = readsUnknown(words.slice(1), input)
+    ? [{ unknown: `what ${name} reads`, reads: true }]
+    : [];
+  if (code === undefined) return { runs: unread, itself: unread.length === 0 };
   const seen = code.stream === undefined ? undefined : streamed(code);
   if (seen?.runs.some((run) => 'unknown' in run) === true) return seen;
   // All of it is what other commands print.
@@ -262,7 +283,7 @@ const interpreter: Unwrap = (words, input, name) => {
     return { runs: [{ unknown: `the code of ${name}`, from: code.from }], itself: true };
   // Where only a part is unknown, the rest is read.
   const text = code.source ?? textOf([code]);
-  return { runs: text === undefined ? [] : runsInCode(text, name), itself: true };
+  return { runs: [...unread, ...(text === undefined ? [] : runsInCode(text, name))], itself: true };
 };
 
 const WRAPPERS: Readonly<Record<string, Unwrap>> = {

@@ -30,6 +30,8 @@ export interface Word {
   /** Of an unknown word: the commands that would print it. */
   readonly from?: readonly Printer[] | undefined;
   readonly stream?: Stream | undefined;
+  /** Of a line among others: it may be left out, or stand in another place. */
+  readonly unsure?: boolean | undefined;
 }
 
 export interface KnownWord extends Word {
@@ -81,6 +83,12 @@ export function mapWord(word: Word, change: (text: string) => string): Word {
 }
 
 export function textOf(lines: Lines | undefined): string | undefined {
+  const unsure = (lines?.length ?? 0) > 1 && lines?.some((line) => line.unsure === true) === true;
+  return unsure ? undefined : textSeen(lines);
+}
+
+/** The same, also where lines may be left out, or stand in another place: for whoever looks for something in it. */
+export function textSeen(lines: Lines | undefined): string | undefined {
   if (lines === undefined || lines.some((line) => line.unknown !== undefined || line.glob)) return undefined;
   return lines.length === 1 ? lines[0]?.text : lines.map(({ text }) => text).join('\n');
 }

@@ -13,6 +13,8 @@ export interface Wrapped {
   readonly runs: readonly Inner[];
   /** The wrapper does something itself, too: `find … -delete`, `python -c`. */
   readonly itself?: boolean;
+  /** What it runs may run several times, and prints something else each time. */
+  readonly again?: boolean;
   /** On another machine, or in a container. */
   readonly elsewhere?: boolean;
 }

@@ -1,4 +1,4 @@
-import { textOf, type Word } from '../../shell/word.ts';
+import { textSeen, type Word } from '../../shell/word.ts';
 import { assessMongo } from '../mongo.ts';
 import { type Check, type Hit, isRehearsal, type Run, readOptions, theme } from '../pattern.ts';
 import { assessRedis } from '../redis.ts';
@@ -45,10 +45,10 @@ function client(dialect: Dialect, takes: string, given: string, last = false): C
     }
     // A file that the same command line has written.
     for (const { stream } of options.values('-f', '--file', '-i', '-init'))
-      run.sql(textOf(stream?.lines) ?? '', dialect);
+      run.sql(textSeen(stream?.lines) ?? '', dialect);
     // `sqlite3 file "SQL"`
     if (last) for (const word of options.operands.slice(1)) run.sql(written(word), dialect);
-    const text = textOf(run.command.input);
+    const text = textSeen(run.command.input);
     if (text !== undefined) run.sql(text, dialect);
     // Programs that print SQL that empties everything.
     else if (
@@ -78,7 +78,7 @@ function redis(run: Run, hit: Hit<Id>): void {
   // All keys that a list names, one after the other.
   if (/^(?:del|unlink)$/i.test(words[0] ?? '') && options.operands.some((word) => word.unknown !== undefined))
     hit('database-drop');
-  const text = textOf(run.command.input);
+  const text = textSeen(run.command.input);
   if (text !== undefined) run.report(assessRedis(text));
 }
 
@@ -87,8 +87,8 @@ function mongo(run: Run): void {
     takes: '--eval --host --port -u -p --username --password --authenticationDatabase -f --file',
   });
   for (const word of values('--eval')) run.report(assessMongo(written(word)));
-  for (const { stream } of run.args) run.report(assessMongo(textOf(stream?.lines) ?? ''));
-  const text = textOf(run.command.input);
+  for (const { stream } of run.args) run.report(assessMongo(textSeen(stream?.lines) ?? ''));
+  const text = textSeen(run.command.input);
   if (text !== undefined) run.report(assessMongo(text));
 }
 
@@ -128,7 +128,7 @@ export const database = theme(PATTERNS, {
   },
   rails: (run, hit) => {
     const code = /^(?:runner|r|console|c)$/.test(run.texts[0] ?? '')
-      ? [...run.texts.slice(1), textOf(run.command.input) ?? ''].join('\n')
+      ? [...run.texts.slice(1), textSeen(run.command.input) ?? ''].join('\n')
       : '';
     if (/\.(?:delete_all|destroy_all|truncate|drop_table|drop_database)\b/.test(code)) hit('database-drop');
   },
