@@ -272,3 +272,35 @@ tabled('[GUARD-6] what a filter makes of a text is followed to the letter, or un
   ["echo 'echo rm -rf ~' | xargs -n 1 echo | sh", 'unresolved_script'],
   ["echo 'rm -rf ~' | xargs -n 5 echo | sh", PRINTED],
 ]);
+
+tabled('[GUARD-6] a function stands in for a program only where the shell would call it', [
+  ['git() { true; }; command git push -f', 'force_push'],
+  ['git() { true; }; builtin git push -f', 'force_push'],
+  ['git() { true; }; exec git push -f', 'force_push'],
+  ['git() { true; }; env git push -f', 'force_push'],
+  ['git() { true; }; sudo git push -f', 'force_push'],
+  ['git() { true; }; timeout 9 git push -f', 'force_push'],
+  ['git() { true; }; echo origin | xargs git push -f', 'force_push'],
+  ['git() { true; }; /usr/bin/git push -f', 'force_push'],
+  ['git() { true; }; "$X/bin/git" push -f', 'force_push'],
+  ["git() { true; }; bash -c 'git push -f'", 'force_push'],
+  ['git() { command git "$@" -f; }; git push', 'force_push'],
+  // Where it may be none, or is none any more.
+  ['false && git() { true; }; git push -f', 'force_push'],
+  ['if false; then git() { true; }; fi; git push -f', 'force_push'],
+  ['(git() { true; }); git push -f', 'force_push'],
+  ['x=$(git() { true; }); git push -f', 'force_push'],
+  ["bash -c 'git() { true; }'; git push -f", 'force_push'],
+  ['git() { true; }; unset -f git; git push -f', 'force_push'],
+  ["git() { true; }; false && export -f git; bash -c 'git push -f'", 'force_push'],
+  // And where it is one.
+  ['git() { true; }; git push -f', ''],
+  ['git() { true; }; \\git push -f', ''],
+  ['git() { true; }; time git push -f', ''],
+  ['git() { true; }; eval git push -f', ''],
+  ["git() { true; }; export -f git; bash -c 'git push -f'", ''],
+  ['f() { git push -f; }; export -f f; bash -c f', 'force_push'],
+  ['f() { git push -f; }; set -a; bash -c f', 'force_push'],
+  ['f() { git push -f; }; trap f EXIT', 'force_push'],
+  ['cd() { git push -f; }; cd x', 'force_push'],
+]);

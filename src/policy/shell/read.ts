@@ -15,6 +15,7 @@ import { GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts
 import { andOr, branches, live, perhaps, pipeline, type Walk } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
+import { Functions, type Meaning } from './functions.ts';
 import { gitHelpers } from './git-names.ts';
 import { forLoop, uncountedLoop, whileLoop } from './loops.ts';
 import { Names } from './names.ts';
@@ -40,6 +41,8 @@ const RECURSION_MAX = 3;
 const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 /** The other wrappers start a process of its own, whose folder and variables end with it. */
 const IN_THIS_SHELL = /^(?:eval|builtin|command)$/;
+/** They have their scripts read by this shell, too, which knows its functions. */
+const READ_HERE = /^(?:source|\.|trap)$/;
 /** These run what they wrap at once and wait for its end; others may do it later, or beside what follows. */
 const AT_ONCE = /^(?:eval|builtin|command|env|sudo|time|timeout|nice|(?:ba|z|da|k)?sh)$/;
 
@@ -51,7 +54,7 @@ class Reader {
   readonly commands: SimpleCommand[] = [];
   readonly unknown = new Set<string>();
   readonly #place: Place;
-  readonly #functions = new Map<string, SyntaxNode>();
+  readonly #functions = new Functions();
   readonly #names = new Names();
   readonly #files: WrittenFiles;
   readonly #opaque: Opaque[] = [];
@@ -97,7 +100,12 @@ class Reader {
   }
 
   /** A command as its words, all of the shell's work done. */
-  words(given: readonly Word[], world: World, flow: Flow, outputs: readonly Output[] = []): Worlds {
+  words(
+    given: readonly Word[],
+    world: World,
+    flow: Flow,
+    { outputs = [], direct = false }: { outputs?: readonly Output[]; direct?: boolean } = {},
+  ): Worlds {
     const called = given[0]?.glued === undefined ? given[0] : literal(given[0].glued);
     const first = called === undefined ? undefined : programWord(called);
     if (called === undefined || first === undefined) {
@@ -109,17 +117,27 @@ class Reader {
       return [world];
     }
     const words = this.#files.seen(programFirst(first, given), world.folder);
+    // A path, or what stands in a variable of the environment, is no function.
+    const meanings = direct || first !== called ? [undefined] : this.#meanings(first.text, flow);
+    return inEach([world], () =>
+      meanings.flatMap((body) => {
+        if (body === undefined) return this.#itself(words, world, flow, outputs);
+        const own: Flow = { ...flow, through: [...flow.through, first.text] };
+        return this.#budget.deeper([world], () =>
+          this.#sending(outputs, world, own, flow, () => this.#called(body, words, world, own)),
+        );
+      }),
+    );
+  }
+
+  /** A program, or what the shell does by itself. */
+  #itself(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): Worlds {
     const changed = builtin(words, world, flow.input, this.#place);
-    const body = this.#functionCalled(first.text, flow);
-    if (changed !== undefined) {
-      if (outputs.length > 0) this.#group(world, flow, outputs);
-      return [changed];
-    }
-    return this.#budget.deeper([world], () => {
-      if (body === undefined) return this.#program(words, world, flow, outputs);
-      const own: Flow = { ...flow, through: [...flow.through, first.text] };
-      return this.#sending(outputs, world, own, flow, () => this.#called(body, words, world, own));
-    });
+    if (changed === undefined)
+      return this.#budget.deeper([world], () => this.#program(words, world, flow, outputs));
+    this.#functions.note(words, isSure(flow));
+    if (outputs.length > 0) this.#group(world, flow, outputs);
+    return [changed];
   }
 
   /** What of several commands goes into files, or on to whoever reads the output of all. */
@@ -137,11 +155,12 @@ class Reader {
     this.#emit([literal(GROUP)], world, { ...flow, printed: undefined }, outputs);
   }
 
-  #functionCalled(name: string, { through }: Flow): SyntaxNode | undefined {
-    const body = this.#functions.get(name);
-    if (body === undefined || through.filter((each) => each === name).length < RECURSION_MAX) return body;
+  #meanings(name: string, { through }: Flow): readonly Meaning[] {
+    const meanings = this.#functions.called(name);
+    const isFunction = meanings.some((body) => body !== undefined);
+    if (!isFunction || through.filter((each) => each === name).length < RECURSION_MAX) return meanings;
     this.unknown.add(TOO_MUCH);
-    return undefined;
+    return [undefined];
   }
 
   #program(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): Worlds {
@@ -151,7 +170,8 @@ class Reader {
     const wrapped = meaning === undefined ? unwrap(words, flow.input) : { runs: [meaning] };
     const also = this.#names.learn(words);
     if (name === 'git' && meaning === undefined) also.push(...gitHelpers(words, world));
-    const itself = wrapped === undefined || wrapped.itself === true;
+    // A wrapper without anything to wrap does something of its own: `env` prints.
+    const itself = wrapped === undefined || wrapped.itself === true || wrapped.runs.length === 0;
     const sent = isSentAway(outputs);
     if (itself) this.#emit(words, world, flow, outputs);
     else if (outputs.length > 0) this.#emit(words, world, { ...flow, printed: undefined }, outputs);
@@ -159,25 +179,21 @@ class Reader {
     if (wrapped !== undefined && wrapped.runs.length > 0) {
       const own: Flow = { ...flow, elsewhere: flow.elsewhere === true || wrapped.elsewhere === true };
       if (sent) own.printed = [];
-      after = this.#inner(wrapped.runs, name, world, own);
+      // What git stands for runs in a process of git's.
+      after = this.#inner(wrapped.runs, name, world, own, meaning !== undefined && name !== 'git');
       if (wrapped.again === true) own.printed = own.printed?.concat(UNSEEN);
       if (!sent) flow.printed = own.printed;
       else if (!itself) this.#files.put(world.folder, outputs, own.printed);
-    } else if (!itself && !sent) this.#prints(words, world, flow);
+    }
     if (also.length > 0) this.#inner(also, name, world, { ...flow, printed: undefined });
     return after;
   }
 
-  /** A wrapper without anything to wrap may print something of its own: `env | sh`. */
-  #prints([first, ...args]: readonly Word[], { folder }: World, flow: Flow): void {
-    const name = baseName(first?.text ?? '');
-    const { input } = flow;
-    const lines = printedBy({ name, args, input, folder, outputs: [] }, this.#place);
-    flow.printed = flow.printed?.concat(lines ?? [UNSEEN]);
-  }
-
-  /** What a wrapper runs. */
-  #inner(runs: readonly Inner[], name: string, world: World, flow: Flow): Worlds {
+  /** What a wrapper runs, or what an alias stands for. */
+  #inner(runs: readonly Inner[], name: string, world: World, flow: Flow, isAlias = false): Worlds {
+    // Many a shell expands no aliases: both may be.
+    const before: Worlds = isAlias ? [world] : [];
+    const stays = isAlias || IN_THIS_SHELL.test(name);
     let after: Worlds = [world];
     for (const run of runs) {
       const through = [...flow.through, name];
@@ -193,13 +209,15 @@ class Reader {
         inner.printed = undefined;
       } else if ('words' in run) {
         const folder = run.folder === undefined ? world.folder : within(world.folder, run.folder);
-        const inside = this.words(run.words, { ...world, folder }, inner);
-        if (IN_THIS_SHELL.test(name)) after = inside;
+        const direct = !isAlias && name !== 'time';
+        const inside = this.words(run.words, { ...world, folder }, inner, { direct });
+        if (stays) after = [...before, ...inside];
       } else {
         const [zero, ...parameters] = run.parameters ?? [];
         const own = zero === undefined ? world : { ...assign(world, [['0', [zero]]]), parameters };
-        const inside = this.script(run.script, [own], inner);
-        if (IN_THIS_SHELL.test(name)) after = inside;
+        const read = (): Worlds => this.script(run.script, [own], inner);
+        const inside = stays || READ_HERE.test(name) ? read() : this.#functions.inProcess(read);
+        if (stays) after = [...before, ...inside];
       }
       flow.printed = inner.printed;
     }
@@ -289,7 +307,7 @@ class Reader {
       case 'Redirected':
         return inEach(worlds, (world) => this.#redirected(node, world, flow));
       case 'Function':
-        this.#functions.set(node.name.value, node.body);
+        this.#functions.define(node.name.value, node.body, isSure(flow));
         if (startsItselfTwice(node.body, node.name.value)) this.opaque('bomb', node.name.value);
         return worlds;
       case 'If':
@@ -360,7 +378,7 @@ class Reader {
       words,
       declared.length > 0 ? assigned(declared, prefixed, shellIn) : prefixed,
       own,
-      outputs,
+      { outputs },
     );
     flow.printed = own.printed;
     if (assignments.length === 0) return after;
@@ -395,6 +413,11 @@ class Reader {
     const shell = this.#shell(world);
     for (const script of substitutionsIn(node)) shell.substitute(script);
   }
+}
+
+/** Does it happen in any case, and in the shell that goes on? */
+function isSure({ when = [], through }: Flow): boolean {
+  return when.length === 0 && !through.includes('$(…)');
 }
 
 /** Reads a command line, or the argument list of a program, into the simple commands that would run. */
