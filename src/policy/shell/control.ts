@@ -1,6 +1,6 @@
 import type { AndOr, SyntaxNode } from 'unbash';
 import type { SimpleCommand, When } from './command.ts';
-import { isCondition, nameOf } from './parts.ts';
+import { mayFail, nameOf } from './parts.ts';
 import { seenIn } from './prints.ts';
 import type { Flow } from './reading.ts';
 import { distinct, type World, type Worlds } from './world.ts';
@@ -33,13 +33,14 @@ export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk
 
 /**
  * `cd` is taken to succeed where something follows it with `&&`, and to have failed where something follows with `||`. After
- * any other command both may be: only a condition is expected to fail.
+ * most other commands both may be.
  */
 export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
   let before = worlds;
   let now = worlds;
   let { afterSuccessOf } = flow;
-  const skipped: World[] = [];
+  /** Those in which a command has failed, and what follows it with `&&` is left out. */
+  let skipped: World[] = [];
   const run = (command: SyntaxNode, those: Worlds, when: When): Worlds => {
     const own: Flow = { ...flow, when, afterSuccessOf };
     const start = walk.commands.length;
@@ -53,7 +54,9 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
   commands.forEach((command, index) => {
     const previous = commands[index - 1];
     if (operators[index - 1] === '||') {
-      const start = previous !== undefined && nameOf(previous) === 'cd' ? before : now;
+      const failed = previous !== undefined && nameOf(previous) === 'cd' ? before : now;
+      const start = distinct([...failed, ...skipped]);
+      skipped = [];
       before = now;
       row = undefined;
       afterSuccessOf = flow.afterSuccessOf;
@@ -65,7 +68,7 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
         : now;
       return;
     }
-    if (previous !== undefined && isCondition(previous)) skipped.push(...now);
+    if (previous !== undefined && mayFail(previous)) skipped.push(...now);
     before = now;
     if (index === 1 || row === undefined) row = inSomeCases(flow);
     const when = row;

@@ -158,11 +158,10 @@ export function nameOf(node: SyntaxNode): string | undefined {
   return node.type === 'Command' ? node.name?.value : undefined;
 }
 
-const ASKS = new Set('[ test grep command which type read diff cmp'.split(' '));
+const SUCCEEDS = new Set('cd pushd popd mkdir touch true : echo printf export set shopt umask'.split(' '));
 
-/** What is asked in order to be answered no at times. */
-export function isCondition(node: SyntaxNode): boolean {
-  if (node.type === 'TestCommand' || node.type === 'ArithmeticCommand') return true;
-  if (node.type === 'Pipeline') return node.prefixes.length > 0 || node.commands.some(isCondition);
-  return ASKS.has(nameOf(node) ?? '');
+/** May it fail, so that what follows with `&&` is left out? Of these nobody expects it. */
+export function mayFail(node: SyntaxNode): boolean {
+  if (node.type !== 'Command') return true;
+  return node.name !== undefined && !SUCCEEDS.has(node.name.value);
 }
