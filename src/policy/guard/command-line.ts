@@ -21,7 +21,7 @@ export interface CommandLine {
 export function lookAt(command: string | readonly string[], place: Place): CommandLine {
   const reading = readCommands(command, place);
   return {
-    touched: filesWrittenIn(reading),
+    touched: filesWrittenIn(reading, place),
     assessment: assessReading(reading, place),
     permissions: permissionsIn(reading, place),
   };

@@ -17,6 +17,8 @@ const STANDARD_OUTPUT = /^(?:\/dev\/(?:stdout|fd\/1)|\/proc\/self\/fd\/1)$/;
 /** The branches, loops and commands before `&&` and `||` that something stands behind; none: it runs in any case. */
 export type When = readonly symbol[];
 
+export const ALWAYS: When = [];
+
 /** Whether the second runs only where the first has run. */
 export function onlyAfter(first: When, second: When): boolean {
   return first.every((each, index) => second[index] === each);

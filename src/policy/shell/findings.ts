@@ -1,5 +1,6 @@
-import type { SimpleCommand } from './command.ts';
-import { Links } from './links.ts';
+import { hasWildcard } from '../../kernel/glob.ts';
+import { ALWAYS, type SimpleCommand } from './command.ts';
+import { Links, type Reached } from './links.ts';
 import { isKnown, shortPath, type Word, within } from './word.ts';
 
 /**
@@ -43,11 +44,13 @@ const RUN_ONCE = new Set('sudo doas env command builtin nice nohup time'.split('
 export class Findings {
   readonly #writes = new Map<string, Write>();
   readonly #unknown: Set<string>;
-  readonly #links = new Links();
+  readonly #links: Links;
   #everywhere: Map<string, Sweep> | undefined;
 
-  constructor(unknown: Iterable<string>) {
+  /** `cwd`: where the command line starts; without it, links are found only by the spelling of their names. */
+  constructor(unknown: Iterable<string>, cwd?: string) {
     this.#unknown = new Set(unknown);
+    this.#links = new Links(cwd);
   }
 
   get writes(): readonly Write[] {
@@ -120,24 +123,20 @@ export class Findings {
     }
     if (NO_FILE.test(shortPath(place.text)) || (REMOTE.has(command.name) && /^[^/]*:/.test(word.text)))
       return;
-    if (!place.glob || !/[*?]/.test(place.text)) {
-      this.#put(command, { path: place.text, how }, itself);
-      return;
-    }
+    const glob = place.glob && hasWildcard(place.text);
     // Where the pattern matches nothing the shell hands it on: Next.js calls its folders `[slug]`.
-    if (place.spelling !== undefined) this.#put(command, { path: place.spelling, how }, itself);
-    const pattern = how === 'tree' ? place.text.replace(/\/*(?:\/\*\*)?$/, '/**') : place.text;
-    const whole = /^(?:([^*?]*)\/)?\*\*$/.exec(pattern);
-    // What a pattern matches may be the link's own name, or what is below it: `rm -rf l/*`.
-    this.#put(
-      command,
-      whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' },
-      false,
-    );
+    if (glob && place.spelling !== undefined)
+      this.#put(command, { path: place.spelling, glob: false }, how, itself);
+    this.#put(command, { path: place.text, glob }, how, itself);
   }
 
-  #put({ when = [] }: SimpleCommand, write: Write, itself: boolean): void {
-    for (const path of this.#links.reached(write.path, itself, when)) this.#note({ ...write, path });
+  #put({ when = ALWAYS }: SimpleCommand, start: Reached, how: 'file' | 'tree', itself: boolean): void {
+    if (this.#writes.size >= WRITES_MAX) {
+      this.#unknown.add(`more than ${WRITES_MAX} files`);
+      return;
+    }
+    for (const { path, glob } of this.#links.reached(start, itself, when))
+      this.#note(glob ? matching(path, how) : { path, how });
   }
 
   #note(write: Write): void {
@@ -147,6 +146,13 @@ export class Findings {
     }
     this.#writes.set(`${write.how} ${write.path}`, write);
   }
+}
+
+/** What a pattern matches, and of trees all that is below. */
+function matching(path: string, how: 'file' | 'tree'): Write {
+  const pattern = how === 'tree' ? path.replace(/\/*(?:\/\*\*)?$/, '/**') : path;
+  const whole = /^(?:([^*?]*)\/)?\*\*$/.exec(pattern);
+  return whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' };
 }
 
 /** A path as seen from where the command line starts, if it is known. */

@@ -38,12 +38,12 @@ function mayWrite({ name, outputs }: SimpleCommand): boolean {
  * known here, or a script in a file, writes nothing as far as this can tell.
  */
 export function filesWritten(command: string | readonly string[], place: Place): Touched {
-  return filesWrittenIn(readCommands(command, place));
+  return filesWrittenIn(readCommands(command, place), place);
 }
 
 /** The same for a command line that was read before: guardrails and locks look at one reading. */
-export function filesWrittenIn({ commands, unknown }: Reading): Touched {
-  const found = new Findings(unknown);
+export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: Place): Touched {
+  const found = new Findings(unknown, cwd);
   // Files over there are nobody's here.
   for (const each of commands) if (each.elsewhere !== true) noteWrites(each, found);
   return found.touched;

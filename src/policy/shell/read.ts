@@ -11,7 +11,7 @@ import {
 } from 'unbash';
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
-import { GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts';
+import { ALWAYS, GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts';
 import { andOr, branches, live, perhaps, pipeline, type Walk } from './control.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
@@ -225,7 +225,7 @@ class Reader {
   }
 
   #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): void {
-    const { input, from, reads = [], through, elsewhere = false, when = [], afterSuccessOf } = flow;
+    const { input, from, reads = [], through, elsewhere = false, when = ALWAYS, afterSuccessOf } = flow;
     const program = words[0]?.text ?? '';
     const command: SimpleCommand = {
       name: baseName(program),

@@ -147,9 +147,9 @@ const install: Writer = (command, found) => {
 
 const link: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory' });
-  const given = transferOf(options);
-  if (given === undefined)
-    return found.entry(command, 'file', ...options.operands.map((word) => mapWord(word, baseName)));
+  // With one word it makes a link of that name here.
+  const here: Transfer = { sources: options.operands, target: literal(''), into: true, exact: false };
+  const given = transferOf(options) ?? here;
   // `ln -n` takes a link to a folder for a file.
   const exact = given.exact || (!given.into && options.has('-n', '--no-dereference'));
   const transfer = { ...given, exact };
