@@ -134,6 +134,14 @@ test('a query of any length is judged in bounded time', () => {
   }
 });
 
+test('a list of any number of words is judged in bounded time', () => {
+  const words = Array.from({ length: 200_000 }, (_, index) => `f${index}`);
+  for (const program of ['rm', 'docker run x rm']) {
+    const taken_ms = cost_ms(() => assessCommand([...program.split(' '), ...words], PLACE));
+    assert.ok(taken_ms < 5000, `${program}: ${taken_ms} ms`);
+  }
+});
+
 test('a command of four kilobytes is judged at once', () => {
   const line = 'git add src/a.ts && npm run build -- --mode production 2>&1 | tee "$LOG" | tail -n 40; ';
   const command = `${line.repeat(46)} git push --force`;

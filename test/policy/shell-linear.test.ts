@@ -62,6 +62,13 @@ test('shell: patterns that may mean many links cost little more each time they s
   answered(`${links}; tee ${'d*/* '.repeat(10_000)}`);
 });
 
+test('shell: a list of any number of words is answered', () => {
+  const words = Array.from({ length: 200_000 }, (_, index) => `f${index}`);
+  const programs =
+    'rm|rm -rf|touch|chmod 644|mv|cp -l|install -d|sed -i s/a/b/|vim|wget|go build|sudo rm|xargs rm';
+  for (const program of programs.split('|')) answered([...program.split(' '), ...words]);
+});
+
 const PATCH_UNITS = [
   ...[
     '\n',

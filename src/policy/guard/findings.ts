@@ -39,7 +39,7 @@ const keyOf = ({ pattern, operation, matched }: Finding): string => `${pattern}\
 /** Gathers findings, each once. */
 export class Findings {
   readonly #findings = new Map<string, Finding>();
-  readonly #removals = new Map<Finding, readonly Removal[]>();
+  readonly #removals = new Map<Finding, Removal[]>();
 
   get findings(): readonly Finding[] {
     return [...this.#findings.values()];
@@ -79,7 +79,7 @@ export class Findings {
     // The same words in another folder are another loss: it is excused only where all of them are.
     const known = this.#removals.get(before);
     if (known === undefined || removals === undefined) this.#removals.delete(before);
-    else this.#removals.set(before, [...known, ...removals]);
+    else for (const removal of removals) known.push(removal);
   }
 
   /** What was moved there in the same line is no build output, whatever the place is called. */

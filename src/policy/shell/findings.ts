@@ -40,6 +40,11 @@ const REMOTE = new Set(['rsync', 'scp']);
 /** Wrappers that run their command once, here and now. */
 const RUN_ONCE = new Set('sudo doas env command builtin nice nohup time'.split(' '));
 
+/** As one value: a call has no room for as many arguments as a list may have. */
+type OneOrMore = Word | readonly Word[];
+
+const listed = (words: OneOrMore): readonly Word[] => ('text' in words ? [words] : words);
+
 /** Gathers what the commands of one line write, each place once. */
 export class Findings {
   readonly #writes = new Map<string, Write>();
@@ -65,17 +70,17 @@ export class Findings {
     };
   }
 
-  file(command: SimpleCommand, ...words: readonly Word[]): void {
-    for (const word of words) this.#add(command, word, 'file');
+  file(command: SimpleCommand, words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, 'file');
   }
 
-  tree(command: SimpleCommand, ...words: readonly Word[]): void {
-    for (const word of words) this.#add(command, word, 'tree');
+  tree(command: SimpleCommand, words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, 'tree');
   }
 
   /** The name itself is removed, or given to something else: what a link of that name leads to stays as it is. */
-  entry(command: SimpleCommand, how: 'file' | 'tree', ...words: readonly Word[]): void {
-    for (const word of words) this.#add(command, word, how, true);
+  entry(command: SimpleCommand, how: 'file' | 'tree', words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, how, true);
   }
 
   /** From here on what is written by way of `name` arrives at `target`; both as seen from the command's folder. */
@@ -85,9 +90,9 @@ export class Findings {
   }
 
   /** Links that are gone, for all that runs only after this. */
-  forget(command: SimpleCommand, ...names: readonly Word[]): void {
+  forget(command: SimpleCommand, names: OneOrMore): void {
     if (!command.through.every((wrapper) => RUN_ONCE.has(wrapper))) return;
-    for (const name of names) {
+    for (const name of listed(names)) {
       const path = placeOf(command, name);
       if (path !== undefined) this.#links.forget(path, command.when ?? []);
     }

@@ -104,16 +104,14 @@ export function gitHelpers(words: readonly Word[], world: World): Inner[] {
   const verb = words[start]?.text;
   const rest = words.slice(start + 1);
   if (verb === 'rebase')
-    texts.push(
-      ...parseOptions(rest, { takes: '-x --exec' })
-        .values('-x', '--exec')
-        .filter(isKnown)
-        .map(({ text }) => text),
-    );
+    for (const word of parseOptions(rest, { takes: '-x --exec' }).values('-x', '--exec'))
+      if (isKnown(word)) texts.push(word.text);
   // What is to answer at the other end of a local or `ext::` remote runs here, and so does what is to show the matches.
   if (/^(?:fetch|pull|clone|push|ls-remote|archive)$/.test(verb ?? ''))
-    texts.push(...helpersIn(rest, '--upload-pack --receive-pack --exec -u', /^ext::(.+)$/s));
-  if (verb === 'grep') texts.push(...helpersIn(rest, '', /^(?:-O|--open-files-in-pager=)(.+)$/s));
+    for (const text of helpersIn(rest, '--upload-pack --receive-pack --exec -u', /^ext::(.+)$/s))
+      texts.push(text);
+  if (verb === 'grep')
+    for (const text of helpersIn(rest, '', /^(?:-O|--open-files-in-pager=)(.+)$/s)) texts.push(text);
   const runs: Inner[] = texts.filter((text) => text !== '').map((script) => ({ script }));
   if (verb === 'bisect' && rest[0]?.text === 'run') runs.push({ words: rest.slice(1) });
   if (verb === 'submodule') {

@@ -58,6 +58,6 @@ export function writesOf(command: SimpleCommand): readonly Write[] {
 }
 
 function noteWrites(command: SimpleCommand, found: Findings): void {
-  if (command.outputs.length > 0) found.file({ ...command, name: '' }, ...command.outputs);
+  if (command.outputs.length > 0) found.file({ ...command, name: '' }, command.outputs);
   for (const write of writersOf(command.name)) write(command, found);
 }

@@ -168,8 +168,9 @@ class Reader {
     // An alias to itself is the program: `alias rm='rm -i'`.
     const meaning = flow.through.includes(name) ? undefined : this.#names.meaning(words, world);
     const wrapped = meaning === undefined ? unwrap(words, flow.input) : { runs: [meaning] };
-    const also = this.#names.learn(words);
-    if (name === 'git' && meaning === undefined) also.push(...gitHelpers(words, world));
+    const learned = this.#names.learn(words);
+    const also =
+      name === 'git' && meaning === undefined ? [...learned, ...gitHelpers(words, world)] : learned;
     // A wrapper without anything to wrap does something of its own: `env` prints.
     const itself = wrapped === undefined || wrapped.itself === true || wrapped.runs.length === 0;
     const sent = isSentAway(outputs);

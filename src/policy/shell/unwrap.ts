@@ -201,7 +201,7 @@ const find: Unwrap = (words) => {
     const end = rest.findIndex(
       (word, at) => word.text === ';' || (word.text === '+' && rest[at - 1]?.text === '{}'),
     );
-    inner.push(...fill(end === -1 ? rest : rest.slice(0, end), '{}', items).runs);
+    for (const run of fill(end === -1 ? rest : rest.slice(0, end), '{}', items).runs) inner.push(run);
   });
   return { runs: inner, itself: true };
 };

@@ -6,7 +6,7 @@ import { baseName, hasEnding, isKnown, literal, mapWord, unknownWord, type Word,
 
 /** Everything that is no option is written. */
 function operands(spec: OptionSpec = {}): Writer {
-  return (command, found) => found.file(command, ...parseOptions(command.args, spec).operands);
+  return (command, found) => found.file(command, parseOptions(command.args, spec).operands);
 }
 
 /** `chmod -x f`: the mode looks like an option. */
@@ -16,8 +16,8 @@ const permissions: Writer = (command, found) => {
   const options = parseOptions(args, { takes: '--reference --from' });
   const skipped = mode === -1 && !options.has('--reference') ? 1 : 0;
   const paths = options.operands.slice(skipped);
-  if (options.has('-R', '--recursive')) found.tree(command, ...paths);
-  else found.file(command, ...paths);
+  if (options.has('-R', '--recursive')) found.tree(command, paths);
+  else found.file(command, paths);
 };
 
 const isFolder = (word: Word): boolean => /(?:^|\/)\.{0,2}$/.test(word.text);
@@ -100,7 +100,7 @@ const move: Writer = (command, found) => {
   if (exact && sure) found.forget(command, target);
   for (const source of sources)
     for (const name of namesOf(transfer, source)) found.rename(command, source, name);
-  if (sure) found.forget(command, ...sources);
+  if (sure) found.forget(command, sources);
 };
 
 const copy: Writer = (command, found) => {
@@ -123,7 +123,7 @@ function linked(
   kind: 'hard' | 'symbolic' | 'relative',
 ): void {
   const { sources } = transfer;
-  if (kind === 'hard') found.file(command, ...sources);
+  if (kind === 'hard') found.file(command, sources);
   for (const source of sources)
     for (const name of namesOf(transfer, source)) {
       if (kind === 'symbolic') found.link(command, name, besides(name, source), source.text);
@@ -140,7 +140,7 @@ function besides(name: Word, target: Word): Word {
 const install: Writer = (command, found) => {
   const takes = '-m -o -g -t -S --mode --owner --group --target-directory';
   const options = parseOptions(command.args, { takes });
-  if (options.has('-d', '--directory')) return found.file(command, ...options.operands);
+  if (options.has('-d', '--directory')) return found.file(command, options.operands);
   const transfer = transferOf(options);
   if (transfer !== undefined) arrive(command, found, transfer, {});
 };
@@ -173,7 +173,7 @@ const rsync: Writer = (command, found) => {
   const sources = options.operands.slice(0, -1);
   const target = options.operands.at(-1);
   if (target === undefined || sources.length === 0) return;
-  if (options.has('--remove-source-files')) found.tree(command, ...sources);
+  if (options.has('--remove-source-files')) found.tree(command, sources);
   const files = sources.every(hasEnding) && !options.has('--delete');
   if (files) arrive(command, found, { sources, target, into: isFolder(target), exact: false }, {});
   else found.tree(command, target);
@@ -201,9 +201,9 @@ const dd: Writer = (command, found) => {
 function removed(whole: (options: Options) => boolean): Writer {
   return (command, found) => {
     const options = parseOptions(command.args);
-    found.entry(command, whole(options) ? 'tree' : 'file', ...options.operands);
+    found.entry(command, whole(options) ? 'tree' : 'file', options.operands);
     if (!options.has('-i', '-I', '--interactive', '--help', '--version'))
-      found.forget(command, ...options.operands);
+      found.forget(command, options.operands);
   };
 }
 
@@ -213,7 +213,7 @@ const remove = removed(({ has }) => has('-r', '-R', '--recursive'));
 const find: Writer = (command, found) => {
   command.args.forEach(({ text }, index) => {
     const next = command.args[index + 1];
-    if (text === '-delete') found.file(command, ...filesFound(command.args));
+    if (text === '-delete') found.file(command, filesFound(command.args));
     if (/^-(?:fprint0?|fprintf|fls)$/.test(text) && next !== undefined) found.file(command, next);
   });
 };
@@ -253,7 +253,7 @@ export const fileWriters: Readonly<Record<string, Writer>> = {
   mv: move,
   gmv: move,
   rename: (command, found) =>
-    found.file(command, ...parseOptions(command.args, { takes: '-e' }).operands.slice(1)),
+    found.file(command, parseOptions(command.args, { takes: '-e' }).operands.slice(1)),
   cp: copy,
   gcp: copy,
   install,

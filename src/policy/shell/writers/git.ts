@@ -151,7 +151,7 @@ function checkoutIndex({ options, command, tree, found }: Git): void {
   const [prefix] = options.values('--prefix');
   if (prefix !== undefined) found.tree(command, prefix);
   else if (options.has('-a', '--all', '--stdin')) found.everywhere(tree, 'git checkout-index --force');
-  else found.file(command, ...options.operands);
+  else found.file(command, options.operands);
 }
 
 function stash(git: Git): void {
@@ -205,7 +205,7 @@ function config({ command, found }: Git): void {
   const options = parseOptions(args, { takes: CONFIG_TAKES });
   if (options.has(...CONFIG_READS)) return;
   const told = options.has('-e') || args.some(({ text }) => CONFIG_WRITES.test(text));
-  if (told || setsByWords(options.operands)) found.file(command, ...options.values('-f', '--file'));
+  if (told || setsByWords(options.operands)) found.file(command, options.values('-f', '--file'));
 }
 
 /** `git config set a.b c`, and as ever `git config a.b c`: a name alone asks for its value. */
@@ -224,7 +224,7 @@ function whole(name: string, ...harmless: readonly string[]): (git: Git) => void
 }
 
 const output = ({ options, command, found }: Git): void =>
-  found.file(command, ...options.values('-o', '--output'));
+  found.file(command, options.values('-o', '--output'));
 
 const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   checkout,
@@ -259,11 +259,11 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   'diff-index': output,
   'diff-files': output,
   bundle: ({ options, command, found }) => {
-    if (options.operands[0]?.text === 'create') found.file(command, ...options.operands.slice(1, 2));
+    if (options.operands[0]?.text === 'create') found.file(command, options.operands.slice(1, 2));
   },
   config,
   'merge-file': ({ options, command, found }) => {
-    if (!options.has('-p', '--stdout')) found.file(command, ...options.operands.slice(0, 1));
+    if (!options.has('-p', '--stdout')) found.file(command, options.operands.slice(0, 1));
   },
   'format-patch': ({ options, command, found }) => {
     if (options.has('--stdout')) return;

@@ -8,8 +8,8 @@ function option(files: string, folders = '', spec: OptionSpec = {}): Writer {
   return (command, found) => {
     const takes = `${files} ${folders} ${spec.takes ?? ''}`;
     const options = parseOptions(command.args, { ...spec, takes });
-    found.file(command, ...options.values(...files.split(' ')));
-    found.tree(command, ...options.values(...folders.split(' ')));
+    found.file(command, options.values(...files.split(' ')));
+    found.tree(command, options.values(...folders.split(' ')));
   };
 }
 
@@ -25,7 +25,7 @@ const curl: Writer = (command, found) => {
   const [folder] = options.values('--output-dir');
   const put = (word: Word): void => found.file(command, folder === undefined ? word : within(folder, word));
   options.values('-o', '--output').forEach(put);
-  found.file(command, ...options.values('-D', '--dump-header', '-c', '--cookie-jar'));
+  found.file(command, options.values('-D', '--dump-header', '-c', '--cookie-jar'));
   if (options.has('-O', '--remote-name', '--remote-name-all')) options.operands.map(remoteName).forEach(put);
 };
 
@@ -34,14 +34,14 @@ const wget: Writer = (command, found) => {
     '-O --output-document -P --directory-prefix -o --output-file -t -T --header --user-agent -U -i -Q -l';
   const options = parseOptions(command.args, { takes });
   if (options.has('--spider')) return;
-  found.file(command, ...options.values('-o', '--output-file'));
+  found.file(command, options.values('-o', '--output-file'));
   const named = options.values('-O', '--output-document');
   const [folder] = options.values('-P', '--directory-prefix');
-  if (named.length > 0) found.file(command, ...named);
+  if (named.length > 0) found.file(command, named);
   else if (options.has('-r', '-m', '--mirror', '--recursive')) found.tree(command, folder ?? literal('.'));
   else {
     const names = options.operands.map(remoteName);
-    found.file(command, ...(folder === undefined ? names : names.map((name) => within(folder, name))));
+    found.file(command, folder === undefined ? names : names.map((name) => within(folder, name)));
   }
 };
 
@@ -58,7 +58,7 @@ const tar: Writer = (command, found) => {
     found.tree(command, folder ?? literal('.'));
   }
   if (options.has('-c', '-r', '-u', '--create', '--append'))
-    found.file(command, ...options.values('-f', '--file'));
+    found.file(command, options.values('-f', '--file'));
 };
 
 const unzip: Writer = (command, found) => {
@@ -85,7 +85,10 @@ function compress(ending: string, unpacks: boolean): Writer {
     for (const word of options.operands) {
       const other = (text: string): string =>
         back ? text.replace(new RegExp(`\\${ending}$`), '') : text + ending;
-      found.file(command, ...(options.has('-k', '--keep') ? [] : [word]), mapWord(word, other));
+      found.file(
+        command,
+        options.has('-k', '--keep') ? [mapWord(word, other)] : [word, mapWord(word, other)],
+      );
     }
   };
 }
@@ -96,8 +99,8 @@ const tsc: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes, oneDash: true });
   if (options.has('--init')) found.file(command, literal('tsconfig.json'));
   if (options.has('--noEmit')) return;
-  found.tree(command, ...options.values('--outDir', '--declarationDir'));
-  found.file(command, ...options.values('--outFile', '--tsBuildInfoFile'));
+  found.tree(command, options.values('--outDir', '--declarationDir'));
+  found.file(command, options.values('--outFile', '--tsBuildInfoFile'));
 };
 
 const protoc: Writer = (command, found) => {
@@ -151,7 +154,7 @@ const second: Writer = (command, found) => {
 };
 
 const venv: Writer = (command: SimpleCommand, found: Findings) =>
-  found.tree(command, ...parseOptions(command.args, { takes: '-p --prompt --python' }).operands);
+  found.tree(command, parseOptions(command.args, { takes: '-p --prompt --python' }).operands);
 
 const ESBUILD = { takes: '--format --platform --target', oneDash: true };
 

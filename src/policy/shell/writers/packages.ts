@@ -10,7 +10,7 @@ const CHANGES = /^(?:add|remove|rm|uninstall|un|unlink|update|up|upgrade|dedupe)
 function write(command: SimpleCommand, found: Findings, options: Options, ...names: readonly string[]): void {
   const [folder] = options.values('--prefix', '-C', '--dir', '--cwd');
   const at = (name: string): Word => (folder === undefined ? literal(name) : within(folder, literal(name)));
-  found.file(command, ...names.map(at));
+  found.file(command, names.map(at));
 }
 
 function javascript(lock: string): Writer {

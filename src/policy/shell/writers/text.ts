@@ -15,14 +15,17 @@ function inPlace(
   files: readonly Word[],
   suffix: Word | undefined,
 ): void {
-  found.file(command, ...files);
+  found.file(command, files);
   if (!isKnown(suffix) || suffix.text === '' || /[*/]/.test(suffix.text)) return;
-  found.file(command, ...files.filter(isKnown).map((file) => mapWord(file, (text) => text + suffix.text)));
+  found.file(
+    command,
+    files.filter(isKnown).map((file) => mapWord(file, (text) => text + suffix.text)),
+  );
 }
 
 const sed: Writer = (command, found) => {
   const { options, seen, files } = readSed(command.args, command.input);
-  found.file(command, ...sedFiles(seen).map(literal));
+  found.file(command, sedFiles(seen).map(literal));
   if (options.has('-i', '-I', '--in-place'))
     inPlace(command, found, files, options.values('-i', '-I', '--in-place')[0]);
 };
@@ -75,7 +78,11 @@ const awk: Writer = (command, found) => {
   }
   const editsInPlace = options.values('-i', '--include').some(({ text }) => text === 'inplace');
   const files = given ? options.operands : options.operands.slice(1);
-  if (editsInPlace) found.file(command, ...files.filter(({ text }) => !/^\w+=/.test(text)));
+  if (editsInPlace)
+    found.file(
+      command,
+      files.filter(({ text }) => !/^\w+=/.test(text)),
+    );
 };
 
 /** Editors are taken to save what they open. */
@@ -83,7 +90,10 @@ function editor(spec: OptionSpec): Writer {
   return (command, found) => {
     const options = parseOptions(command.args, spec);
     if (!options.has('-R', '--version', '-h', '--help')) {
-      found.file(command, ...options.operands.filter(({ text }) => !text.startsWith('+')));
+      found.file(
+        command,
+        options.operands.filter(({ text }) => !text.startsWith('+')),
+      );
     }
   };
 }
@@ -108,7 +118,7 @@ export function patched(
       ? literal(path)
       : mapWord(folder, (at) => `${at.replace(/\/+$/, '')}/${path}`);
   };
-  found.file(command, ...patchTargets(text, strip).map(into));
+  found.file(command, patchTargets(text, strip).map(into));
 }
 
 const patch: Writer = (command, found) => {
@@ -128,7 +138,7 @@ const applyPatch: Writer = (command, found) => {
   if (argument !== undefined && !isKnown(argument)) return found.unknown(`${argument.unknown} as the patch`);
   const text = argument?.text ?? textOf(command.input);
   if (text === undefined) found.unknown('the files that apply_patch changes');
-  else found.file(command, ...patchTargets(text, 1).map(literal));
+  else found.file(command, patchTargets(text, 1).map(literal));
 };
 
 export const textWriters: Readonly<Record<string, Writer>> = {

@@ -83,7 +83,7 @@ const go: Writer = (command, found) => {
   const second = command.args[1]?.text;
   if (verb === 'fmt' || verb === 'fix') goPackages(command, found);
   if (verb === 'get' || (verb === 'mod' && /^(?:tidy|edit|init|download)$/.test(second ?? ''))) {
-    found.file(command, literal('go.mod'), literal('go.sum'));
+    found.file(command, [literal('go.mod'), literal('go.sum')]);
   }
   if (verb === 'mod' && second === 'vendor') found.tree(command, literal('vendor'));
   if (verb === 'work') found.file(command, literal('go.work'));
@@ -91,7 +91,7 @@ const go: Writer = (command, found) => {
     const takes = '-o -tags -ldflags -run -coverprofile -count -timeout -gcflags';
     found.file(
       command,
-      ...parseOptions(command.args.slice(1), { takes, oneDash: true }).values('-o', '-coverprofile'),
+      parseOptions(command.args.slice(1), { takes, oneDash: true }).values('-o', '-coverprofile'),
     );
   }
 };
@@ -102,7 +102,7 @@ const cargo: Writer = (command, found) => {
   if (verb === 'fmt' && !options.has('--check')) found.tree(command, literal('.'));
   if (verb === 'fix' || (verb === 'clippy' && options.has('--fix'))) found.tree(command, literal('.'));
   if (/^(?:add|remove|rm|upgrade)$/.test(verb))
-    found.file(command, literal('Cargo.toml'), literal('Cargo.lock'));
+    found.file(command, [literal('Cargo.toml'), literal('Cargo.lock')]);
   if (/^(?:update|generate-lockfile)$/.test(verb)) found.file(command, literal('Cargo.lock'));
   if (verb === 'new' || verb === 'init') found.tree(command, options.operands[0] ?? literal('.'));
 };
@@ -169,7 +169,7 @@ export const toolWriters: Readonly<Record<string, Writer>> = {
   nixfmt: formatter({ unless: '--check -c' }),
   yq: (command, found) => {
     const options = parseOptions(command.args, { takes: '--from-file' });
-    if (options.has('-i', '--inplace')) found.file(command, ...options.operands.slice(1));
+    if (options.has('-i', '--inplace')) found.file(command, options.operands.slice(1));
   },
   codemod: formatter(),
   jscodeshift: formatter({ unless: '-d --dry', takes: '-t --transform --parser --extensions' }),
