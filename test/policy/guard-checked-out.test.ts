@@ -26,6 +26,13 @@ test('[GUARD-10] a push of which nobody can tell the branch needs what a push to
     ['git push $X', 'topic', 'git_push git_push_branch git_push_main'],
     ['cd "$X" && git push', 'topic', 'git_push git_push_main'],
     ['git push', undefined, 'git_push git_push_main'],
+    // An alias, or a program beside git, may turn to any branch.
+    ['git co main; git push', 'topic', 'git_push git_push_branch git_push_main'],
+    ['git co main && git push', 'topic', 'git_push git_push_branch git_push_main'],
+    ['git flow finish; git push', 'topic', 'git_push git_push_branch git_push_main'],
+    ['git -C . sync && git push', 'topic', 'git_push git_push_branch git_push_main'],
+    ['git -c alias.co=checkout co main && git push', 'topic', 'git_push_branch git_push_main'],
+    ['git -c alias.st=status st && git push', 'topic', 'git_push_branch'],
     // Where it goes is said.
     ['git checkout "$X"; git push origin topic', 'main', 'git_push_branch'],
     ['git push "$X" topic', 'main', 'git_push_branch'],
@@ -33,6 +40,8 @@ test('[GUARD-10] a push of which nobody can tell the branch needs what a push to
     // And these change nothing.
     ['git --version; git push', 'main', 'git_push_main'],
     ['git --version; git push', 'topic', 'git_push_branch'],
+    ['git fetch && git add -A && git commit -m x && git push', 'topic', 'git_push_branch'],
+    ['git co main; git push origin topic', 'topic', 'git_push_branch'],
     ['git --no-pager; git -C x; git push', 'topic', 'git_push_branch'],
   ] as const)
     assert.equal(permissions(command, on), needed, `${command} on ${on}`);

@@ -25,6 +25,25 @@ interface Move {
 const ANY: Move = { to: undefined };
 
 /**
+ * Commands of git that leave the branch as it is. Any other may be an alias, or a program beside git: what it stands for is in
+ * files that nobody reads here, so it may turn to any branch (`git co main`).
+ */
+const STAYS = new Set(
+  [
+    'add am annotate apply archive blame bundle cat-file check-attr check-ignore check-mailmap check-ref-format',
+    'cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential describe',
+    'diagnose diff diff-files diff-index diff-tree difftool fast-export fetch fetch-pack fmt-merge-msg for-each-ref',
+    'for-each-repo format-patch fsck gc get-tar-commit-id grep hash-object help hook index-pack init',
+    'interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree',
+    'mergetool mktag mktree multi-pack-index mv name-rev notes pack-objects pack-refs patch-id prune prune-packed',
+    'pull push range-diff read-tree reflog refs remote repack replace request-pull rerere reset restore rev-list',
+    'rev-parse revert rm send-email send-pack shortlog show show-branch show-index show-ref sparse-checkout status',
+    'stripspace submodule tag unpack-objects update-index update-server-info var verify-commit verify-pack verify-tag',
+    'version whatchanged worktree write-tree',
+  ].flatMap((verbs) => verbs.split(' ')),
+);
+
+/**
  * The branches that may be checked out when a command of the line runs: the one that is now, and those that commands before it
  * turn to, each of which may fail. Where it runs only after one of them has succeeded (`&&`), what was before that is over.
  * Undefined among them: it may be any other as well.
@@ -103,12 +122,8 @@ function moveOf(command: SimpleCommand): Move | undefined {
       return operands[0]?.text === 'branch' ? named(operands[1]) : undefined;
     case 'rebase':
       return operands.length > 1 ? named(operands.at(-1)) : undefined;
-    case 'bisect':
-    case 'flow':
-    case 'town':
-      return ANY;
     default:
-      return undefined;
+      return STAYS.has(git.verb) ? undefined : ANY;
   }
 }
 
