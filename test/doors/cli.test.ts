@@ -239,15 +239,11 @@ test('[CLI-1] an answer that cannot be written is one line, for help and usage e
   assert.equal(await main(['lok'], { ...terminal, err: full }), 1);
 });
 
-const FULL = '/dev/full';
-
-test('[CLI-1] an output that cannot be written is no fault of ours, even while a store is open', {
-  skip: existsSync(FULL) ? false : 'this system has no device that is always full',
-}, async () => {
+test('[CLI-1] an output that cannot be written is no fault of ours, even while a store is open', async () => {
   using place = scratch();
   const env = { COX_STORE: place.store };
   await typed(place.folder, ['lock', 'acquire', 'a.ts'], env);
-  const out = openSync(FULL, 'w');
+  const out = openSync('/dev/full', 'w');
   try {
     for (const words of [['log'], ['log', '--json'], ['status'], ['lock', 'check'], ['--help']]) {
       const { code, err } = await cox(words, { cwd: place.folder, env, out });
