@@ -63,7 +63,7 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'a redirection writes nothing',
     file: 'src/policy/shell/index.ts',
-    from: "found.file({ ...command, name: '' }, ...command.outputs);",
+    from: "found.file({ ...command, name: '' }, command.outputs);",
     to: 'void 0;',
     tests: ['test/policy/shell-files.test.ts'],
   },

@@ -5,6 +5,10 @@ const STEPS_MAX = 10_000;
 const TIME_MS_MAX = 250;
 const STEPS_PER_LOOK = 64;
 const DEPTH_MAX = 40;
+const CHARS_MAX = 256 * 1024;
+const INNER_CHARS_MAX = 32 * 1024;
+/** Braces that nobody closes cost the parser the square of their number: 20,000 of them two seconds. */
+const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 
 /**
  * How much of a command line is looked at. A function that calls itself twice, or loops in loops, would otherwise be followed
@@ -12,6 +16,8 @@ const DEPTH_MAX = 40;
  */
 export class Budget {
   #steps = 0;
+  /** Of all scripts inside each other: what doubles itself through eval ends here. */
+  #chars = 0;
   #depth = 0;
   #exceeded = false;
   readonly #until_ms = machineTime_ms() + TIME_MS_MAX;
@@ -19,6 +25,12 @@ export class Budget {
   /** Something was left out. */
   get exceeded(): boolean {
     return this.#exceeded;
+  }
+
+  /** May a script be read? */
+  holds(script: string, inner: boolean): boolean {
+    if (inner) this.#chars += script.length;
+    return script.length <= CHARS_MAX && this.#chars <= INNER_CHARS_MAX && !OPEN_BRACES.test(script);
   }
 
   /** One step; false when there are none left. */

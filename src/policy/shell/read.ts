@@ -11,8 +11,9 @@ import {
 } from 'unbash';
 import { Budget } from './budget.ts';
 import { builtin } from './builtins.ts';
-import { ALWAYS, GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts';
+import { GROUP, isSentAway, type Output, type SimpleCommand } from './command.ts';
 import { andOr, branches, live, perhaps, pipeline, type Walk } from './control.ts';
+import { Doubts } from './doubts.ts';
 import { expandWord, type Shell } from './expand.ts';
 import { WrittenFiles } from './files.ts';
 import { Functions, type Meaning } from './functions.ts';
@@ -24,21 +25,16 @@ import type { Place } from './parameters.ts';
 import { aliasWord, assigned, assignmentsOf, redirected } from './parts.ts';
 import { printedBy, substituted, UNSEEN } from './prints.ts';
 import { programFirst, programWord } from './program-name.ts';
-import type { Flow, Opaque, Reading } from './reading.ts';
+import { type Flow, isSure, type Reading, simpleCommand } from './reading.ts';
 import { argumentWords, unwrap } from './unwrap.ts';
 import { baseName, literal, unknownWord, type Word, within } from './word.ts';
 import { assign, inEach, revive, START, type World, type Worlds } from './world.ts';
 import type { Inner } from './wrap.ts';
 
 const COMMANDS_MAX = 1000;
-const OPAQUE_MAX = 50;
 const TOO_MUCH = 'more commands, or deeper inside each other, than are looked at';
-const CHARS_MAX = 256 * 1024;
-const INNER_CHARS_MAX = 32 * 1024;
 /** A function inside itself: a fourth round shows nothing new. */
 const RECURSION_MAX = 3;
-/** Braces that nobody closes cost the parser the square of their number: 20,000 of them two seconds. */
-const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 /** The other wrappers start a process of its own, whose folder and variables end with it. */
 const IN_THIS_SHELL = /^(?:eval|builtin|command)$/;
 /** They have their scripts read by this shell, too, which knows its functions. */
@@ -52,21 +48,18 @@ const AT_ONCE = /^(?:eval|builtin|command|env|sudo|time|timeout|nice|(?:ba|z|da|
  */
 class Reader {
   readonly commands: SimpleCommand[] = [];
-  readonly unknown = new Set<string>();
+  readonly doubts = new Doubts();
   readonly #place: Place;
   readonly #functions = new Functions();
   readonly #names = new Names();
   readonly #files: WrittenFiles;
-  readonly #opaque: Opaque[] = [];
   readonly #walk: Walk = {
     node: (node, worlds, flow) => this.#node(node, worlds, flow),
-    unknown: (what) => this.unknown.add(what),
+    unknown: (what) => this.doubts.say(what),
     commands: this.commands,
   };
   #lastShell: Shell | undefined;
   readonly #shellIn = (world: World): Shell => this.#shell(world);
-  /** Of all scripts inside each other: what doubles itself through eval ends here. */
-  #chars = 0;
   readonly #budget = new Budget();
 
   constructor(place: Place) {
@@ -75,28 +68,14 @@ class Reader {
   }
 
   reading(): Reading {
-    const left = this.#budget.exceeded ? [TOO_MUCH] : [];
-    for (const source of left) this.opaque('limit', source);
-    return {
-      commands: this.commands,
-      unknown: [...new Set([...this.unknown, ...left])],
-      opaque: this.#opaque,
-    };
-  }
-
-  opaque(kind: Opaque['kind'], source: string, from: Opaque['from'] = []): void {
-    if (this.#opaque.length < OPAQUE_MAX || kind === 'limit') this.#opaque.push({ kind, source, from });
+    if (this.#budget.exceeded) this.doubts.limit(TOO_MUCH);
+    return { commands: this.commands, unknown: this.doubts.unknown, opaque: this.doubts.opaque };
   }
 
   script(text: string, worlds: Worlds, flow: Flow): Worlds {
-    const inner = flow.through.length > 0;
-    if (inner) this.#chars += text.length;
-    if (text.length > CHARS_MAX || this.#chars > INNER_CHARS_MAX || OPEN_BRACES.test(text)) {
-      this.unknown.add('a script too long, or too deep, to be looked at');
-      this.opaque('limit', 'a script too long, or too deep, to be looked at');
-      return worlds;
-    }
-    return this.#parsed(parse(text), worlds, flow);
+    if (this.#budget.holds(text, flow.through.length > 0)) return this.#parsed(parse(text), worlds, flow);
+    this.doubts.limit('a script too long, or too deep, to be looked at');
+    return worlds;
   }
 
   /** A command as its words, all of the shell's work done. */
@@ -110,8 +89,8 @@ class Reader {
     const first = called === undefined ? undefined : programWord(called);
     if (called === undefined || first === undefined) {
       if (called !== undefined) {
-        this.unknown.add(`${called.unknown} as a command`);
-        this.opaque('command', called.source ?? called.unknown ?? '', called.from);
+        const { unknown = '', source = unknown, from = [] } = called;
+        this.doubts.runs({ kind: 'command', source, from }, `${unknown} as a command`);
       }
       this.#emit(given, world, flow, outputs);
       return [world];
@@ -159,7 +138,7 @@ class Reader {
     const meanings = this.#functions.called(name);
     const isFunction = meanings.some((body) => body !== undefined);
     if (!isFunction || through.filter((each) => each === name).length < RECURSION_MAX) return meanings;
-    this.unknown.add(TOO_MUCH);
+    this.doubts.say(TOO_MUCH);
     return [undefined];
   }
 
@@ -201,12 +180,8 @@ class Reader {
       const afterSuccessOf = AT_ONCE.test(name) ? flow.afterSuccessOf : undefined;
       const inner: Flow = { ...flow, through, afterSuccessOf };
       if ('unknown' in run) {
-        this.unknown.add(run.unknown);
-        this.opaque(
-          run.reads === true ? 'input' : 'script',
-          run.unknown,
-          run.from ?? (run.reads === true ? flow.from : []),
-        );
+        const { unknown: source, reads = false, from = reads ? flow.from : [] } = run;
+        this.doubts.runs({ kind: reads ? 'input' : 'script', source, from });
         inner.printed = undefined;
       } else if ('words' in run) {
         const folder = run.folder === undefined ? world.folder : within(world.folder, run.folder);
@@ -226,23 +201,7 @@ class Reader {
   }
 
   #emit(words: readonly Word[], world: World, flow: Flow, outputs: readonly Output[]): void {
-    const { input, from, reads = [], through, elsewhere = false, when = ALWAYS, afterSuccessOf } = flow;
-    const program = words[0]?.text ?? '';
-    const command: SimpleCommand = {
-      name: baseName(program),
-      program,
-      args: words.slice(1),
-      outputs,
-      input,
-      reads,
-      from,
-      folder: world.folder,
-      through,
-      elsewhere,
-      when,
-      afterSuccessOf,
-      variables: world.variables,
-    };
+    const command = simpleCommand(words, world, flow, outputs);
     this.commands.push(command);
     this.#files.note(command);
     if (this.commands.length === COMMANDS_MAX) this.#budget.end();
@@ -262,8 +221,7 @@ class Reader {
 
   #parsed(script: ParsedScript, worlds: Worlds, flow: Flow): Worlds {
     for (const { message } of script.errors ?? []) {
-      this.unknown.add(`what the parser says: ${message}`);
-      this.opaque('unreadable', message);
+      this.doubts.runs({ kind: 'unreadable', source: message, from: [] }, `what the parser says: ${message}`);
     }
     return this.#budget.deeper(worlds, () => this.#statements(script.commands, worlds, flow));
   }
@@ -309,7 +267,8 @@ class Reader {
         return inEach(worlds, (world) => this.#redirected(node, world, flow));
       case 'Function':
         this.#functions.define(node.name.value, node.body, isSure(flow));
-        if (startsItselfTwice(node.body, node.name.value)) this.opaque('bomb', node.name.value);
+        if (startsItselfTwice(node.body, node.name.value))
+          this.doubts.note({ kind: 'bomb', source: node.name.value, from: [] });
         return worlds;
       case 'If':
       case 'Case':
@@ -416,11 +375,6 @@ class Reader {
   }
 }
 
-/** Does it happen in any case, and in the shell that goes on? */
-function isSure({ when = [], through }: Flow): boolean {
-  return when.length === 0 && !through.includes('$(…)');
-}
-
 /** Reads a command line, or the argument list of a program, into the simple commands that would run. */
 export function readCommands(command: string | readonly string[], place: Place): Reading {
   const reader = new Reader(place);
@@ -431,8 +385,7 @@ export function readCommands(command: string | readonly string[], place: Place):
   } catch (error) {
     // Only a text nested beyond what the stack holds comes here; the analysis must not stop the agent.
     if (!(error instanceof RangeError)) throw error;
-    reader.unknown.add('a command line too deep to be looked at');
-    reader.opaque('limit', 'a command line too deep to be looked at');
+    reader.doubts.limit('a command line too deep to be looked at');
   }
   return reader.reading();
 }

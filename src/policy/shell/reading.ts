@@ -1,5 +1,6 @@
-import type { SimpleCommand, When } from './command.ts';
-import type { Lines, Printer, Word } from './word.ts';
+import { ALWAYS, type Output, type SimpleCommand, type When } from './command.ts';
+import { baseName, type Lines, type Printer, type Word } from './word.ts';
+import type { World } from './world.ts';
 
 /** Something would run here, and only the running shell will know what. */
 export interface Opaque {
@@ -33,4 +34,37 @@ export interface Flow {
   /** What has succeeded before; undefined where nobody can tell when it runs (`&`, `trap`). */
   readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
   readonly when?: When;
+}
+
+/** Does something happen in any case, and in the shell that goes on? */
+export function isSure({ when = ALWAYS, through }: Flow): boolean {
+  return when.length === 0 && !through.includes('$(…)');
+}
+
+/** A program of these words that would run there and then. */
+export function simpleCommand(
+  words: readonly Word[],
+  { folder, variables }: World,
+  flow: Flow,
+  outputs: readonly Output[],
+): SimpleCommand {
+  const { input, from, reads = [], through, elsewhere = false, when = ALWAYS, afterSuccessOf } = flow;
+  const program = words[0]?.text ?? '';
+  const name = baseName(program);
+  const args = words.slice(1);
+  return {
+    name,
+    program,
+    args,
+    outputs,
+    input,
+    reads,
+    from,
+    folder,
+    through,
+    elsewhere,
+    when,
+    afterSuccessOf,
+    variables,
+  };
 }
