@@ -142,8 +142,8 @@ const guardrails: readonly Plant[] = [
   {
     name: 'guard: a check of danger that fails lets it pass',
     file: 'src/doors/hooks/hook.ts',
-    from: "if (known.isDangerous === true && input.env.COX_GUARD_ON_FAILURE !== 'allow')",
-    to: "if (known.isDangerous === true && input.env.COX_GUARD_ON_FAILURE === 'deny')",
+    from: "if ((isUnread || known.isDangerous === true) && input.env.COX_GUARD_ON_FAILURE !== 'allow')",
+    to: "if ((isUnread || known.isDangerous === true) && input.env.COX_GUARD_ON_FAILURE === 'deny')",
     tests: ['test/hooks/guardrails.test.ts'],
   },
 ];
