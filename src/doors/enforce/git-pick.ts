@@ -1,19 +1,10 @@
+import { GIT_TAKES_WORD } from '../../policy/git-options.ts';
 import { type Machine, thisMachine } from './ancestors.ts';
 
 const PICKS: ReadonlySet<string> = new Set(['cherry-pick', 'revert']);
 /** From us up to git: the shell of the hook, and perhaps one around it. */
 const SHELLS_MAX = 4;
-/** Options of git itself whose value is a word of its own. */
-const TAKES_WORD: ReadonlySet<string> = new Set([
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--exec-path',
-  '--config-env',
-  '--super-prefix',
-]);
+const TAKES_WORD: ReadonlySet<string> = new Set(GIT_TAKES_WORD);
 
 /**
  * Is the commit whose hook we are made by `git cherry-pick` or `git revert`? They run no pre-commit. Only the process tells: a clean

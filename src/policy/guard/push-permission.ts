@@ -1,16 +1,9 @@
 import type { Permission } from '../../domain/trust/permission.ts';
+import { GIT_TAKES_WORD } from '../git-options.ts';
 
-/** Options of `git push` and of git itself that take the next word with them. */
+/** Options of `git push` that take the next word with them. */
 const PUSH_TAKES = new Set(['-o', '--push-option', '--receive-pack', '--exec', '--repo']);
-const GIT_TAKES = new Set([
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--exec-path',
-  '--config-env',
-]);
+const GIT_TAKES: ReadonlySet<string> = new Set(GIT_TAKES_WORD);
 
 const MAIN = /^(?:refs\/heads\/)?(?:main|master)$/;
 const ALL = new Set(['--all', '--mirror', '--branches']);

@@ -1,12 +1,12 @@
+import { GIT_TAKES_WORD } from '../git-options.ts';
 import { afterOptions, parseOptions } from './options.ts';
 import { textInFront } from './quote.ts';
 import { isKnown, type Word } from './word.ts';
 import type { World } from './world.ts';
 import type { Inner } from './wrap.ts';
 
-/** Options of git itself that take the next word. */
-export const GIT_GLOBAL =
-  '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source';
+/** As `parseOptions` takes them. */
+export const GIT_GLOBAL = GIT_TAKES_WORD.join(' ');
 
 const ALIAS = /^alias\.(.+)$/i;
 
