@@ -1,11 +1,10 @@
+import type { Decoder } from './decoder.ts';
 import { parseOptions } from './options.ts';
 import { readSed, type SedStep, sedSteps } from './sed-script.ts';
 import { tr } from './tr.ts';
 import { type Lines, textOf, type Word } from './word.ts';
 
 const BYTES_MAX = 64 * 1024;
-
-export type Decoder = (text: string, args: readonly Word[]) => string | undefined;
 
 /** At another letter each program does something else: stops, goes on behind it, or leaves it out. */
 const LETTERS = {

@@ -1,4 +1,4 @@
-import type { Decoder } from './decoders.ts';
+import type { Decoder } from './decoder.ts';
 import { escapesRead } from './escapes.ts';
 import { parseOptions } from './options.ts';
 import { isKnown, type Word } from './word.ts';
