@@ -52,6 +52,8 @@ const POSIX_ONLY: Record<string, string> = {
   'src/doors/cli/init/diff.ts': '/dev/null as diff writes it; only shown',
   'src/doors/enforce/client-process.ts':
     'a process by /proc, elsewhere by ps; without either by the conversation',
+  'src/doors/enforce/git-hook-script.ts':
+    'which git command runs a hook, by /proc or ps, as git for Windows brings them; without either picks go unchecked',
   'src/doors/run/child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
   'src/doors/run/hooks-folder.ts':
     'git hooks that may be run; git for Windows brings its own sh and asks for no mode',
