@@ -90,7 +90,7 @@ test('[STORE-3] sqlite file moved away: every door refuses, and the same process
   renameSync(store, `${store}-away`);
   // A folder of that name that can't be one: or the command line would start a store of its own there.
   writeFileSync(store, '');
-  await expectAway(doors, ['database_unavailable', 'store_moved']);
+  await expectAway(doors, ['store_unusable', 'store_moved']);
   rmSync(store);
   renameSync(`${store}-away`, store);
   await expectWorking(doors);
@@ -103,7 +103,7 @@ test('[STORE-3] sqlite that can not be opened when the server starts: MCP answer
   await using mcp = await startMcp(scratched);
   const refused = await mcp.call('acquire_lock', { file_path: 'a.ts' });
   assert.equal(refused.isError, true);
-  assert.equal(refused.answer.error, 'database_unavailable');
+  assert.equal(refused.answer.error, 'store_unusable');
   rmSync(store);
   mkdirSync(store);
   const granted = await mcp.call('acquire_lock', { file_path: 'a.ts' });
