@@ -1,6 +1,6 @@
 /** Opens a store, reads one claim, and says how long that took and how much memory it needed. */
 import { performance } from 'node:perf_hooks';
-import { claimKey } from '../src/domain/claims/claim.ts';
+import { claimKey } from '../src/features/claims/edge-claim.ts';
 import { open } from '../src/index.ts';
 
 const started_ms = performance.now();

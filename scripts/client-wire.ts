@@ -3,12 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Wire } from '../src/client/wire.ts';
-import type { AnyOperation } from '../src/operation.ts';
-import { operations } from '../src/operations/index.ts';
+import type { AnyOperation } from '../src/runtime/operation.ts';
+import { operations } from '../src/runtime/operation-list.ts';
 
 const FILE = fileURLToPath(new URL('../src/client/wire.ts', import.meta.url));
 
-const HEAD = `// Written by \`node scripts/client-wire.ts\` from the declarations in src/operations.
+const HEAD = `// Written by \`node scripts/client-wire.ts\` from the declarations in src/features/queue/operations.
 
 /** How an operation is asked for over HTTP. */
 export interface Wire {

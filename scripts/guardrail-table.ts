@@ -1,9 +1,9 @@
 // Writes the table of profile × category into docs/guardrails.md; a test says when this has to be run again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { BUILTIN } from '../src/domain/trust/builtin.ts';
-import { CATEGORIES, type Category } from '../src/domain/trust/finding.ts';
-import { actionFor, OPERATION_DEFAULTS } from '../src/domain/trust/verdict.ts';
+import { BUILTIN } from '../src/features/trust/builtin.ts';
+import { CATEGORIES, type Category } from '../src/features/trust/finding.ts';
+import { actionFor, OPERATION_DEFAULTS } from '../src/features/trust/verdict.ts';
 
 const FILE = fileURLToPath(new URL('../docs/guardrails.md', import.meta.url));
 const [BEGIN, END] = ['<!-- table: written by scripts/guardrail-table.ts -->', '<!-- end of the table -->'];

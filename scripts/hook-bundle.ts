@@ -17,7 +17,7 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { QUICK } from '../src/doors/hooks/quick.ts';
+import { QUICK } from '../src/transports/hooks/quick.ts';
 import { withLazyConstants } from './lazy-constants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -39,27 +39,27 @@ interface Part {
 /** Each a file of its own with its compiled code beside it: the two programs, and what they load by the first import of it. */
 const PARTS: Record<string, Part> = {
   before: {
-    entry: 'doors/hooks/program.ts',
+    entry: 'transports/hooks/hook-program.ts',
     always: ['./guarding.ts', './touched.ts'],
     entities: ['lockEntity', 'lockFoldersEntity', 'sessionEntity', 'rulebookEntity'],
-    deferred: { 'stores/sqlite/trail.ts': ['SqliteTrail'] },
+    deferred: { 'stores/sqlite/audit-trail.ts': ['SqliteTrail'] },
   },
-  during: { entry: 'doors/hooks/program.ts', always: ['./living.ts', './touched.ts'] },
-  shell: { entry: 'policy/guard/command-line.ts' },
-  judging: { entry: 'doors/hooks/judging.ts' },
-  guardrails: { entry: 'policy/guard/project-file.ts' },
-  sql: { entry: 'policy/guard/sql.ts' },
-  notify: { entry: 'doors/notify/detached.ts' },
-  cedar: { entry: 'policy/cedar/engine.ts' },
-  entities: { entry: 'domain/entities.ts' },
-  trail: { entry: 'stores/sqlite/trail.ts' },
-  cleaning: { entry: 'operations/clean-up.ts' },
-  search: { entry: 'ledger/trail/search.ts' },
-  team: { entry: 'policy/team-file.ts' },
+  during: { entry: 'transports/hooks/hook-program.ts', always: ['./living.ts', './touched.ts'] },
+  shell: { entry: 'features/guardrails/command-line.ts' },
+  judging: { entry: 'transports/hooks/judging.ts' },
+  guardrails: { entry: 'features/guardrails/project-file.ts' },
+  sql: { entry: 'features/guardrails/sql/assess-sql.ts' },
+  notify: { entry: 'features/trust/notify/detached.ts' },
+  cedar: { entry: 'features/trust/cedar/cedar-engine.ts' },
+  entities: { entry: 'runtime/entities.ts' },
+  trail: { entry: 'stores/sqlite/audit-trail.ts' },
+  cleaning: { entry: 'features/sessions/reclaim.ts' },
+  search: { entry: 'ledger/audit/search.ts' },
+  team: { entry: 'features/teams/team-file.ts' },
   postgres: { entry: 'stores/postgres/store.ts' },
   dynamodb: { entry: 'stores/dynamodb/store.ts' },
   files: { entry: 'stores/files/store.ts' },
-  lines: { entry: 'foreign-lines.ts' },
+  lines: { entry: 'features/claims/fleet/foreign-claims.ts' },
 };
 
 function partOf(file: string): string | undefined {
@@ -68,13 +68,13 @@ function partOf(file: string): string | undefined {
 
 /** Behind imports that no hook ever makes. */
 const UNREACHED =
-  /(?:guarding|living|schemas\/\w+|seat\/(?:seat|follower)|\/send|\/state|\/taken|ledger\/memory|domain\/commands|claim-proposals|views\/show-converged|files\/layout|trail\/sealing|network\/settings)\.ts$/;
+  /(?:guarding|living|schemas(?:\/[\w-]+)?|seat\/(?:seat|follower)|\/send|\/port-state|\/taken-ports|memory\/store|runtime\/commands|\.\/commands|claim-proposals|views\/show-converged|files\/folder-layout|audit\/sealing|network-settings)\.ts$/;
 
 /** Imported, but used by no hook: a file of `src` and what it exports. A use fails. */
 const UNUSED: Record<string, readonly string[]> = {
-  'fleet-reader.ts': ['FleetReader'],
-  'ports/ports.ts': ['createPorts'],
-  'waiting.ts': ['storeHints', 'waitFor'],
+  'features/claims/fleet/fleet-reader.ts': ['FleetReader'],
+  'features/port-blocks/ports.ts': ['createPorts'],
+  'runtime/waiting.ts': ['storeHints', 'waitFor'],
 };
 
 /**
@@ -150,17 +150,17 @@ const shaken = ({ always = [], entities }: Part): Plugin => ({
         if (changed === text) throw new Error(`${file} is no longer as this script expects it`);
         return { loader: 'ts', contents: changed };
       });
-    rewrite('domain/commands.ts', (text) =>
+    rewrite('runtime/commands.ts', (text) =>
       text.replaceAll(/ = (?=(?:command|registered)\()/g, ' = /* @__PURE__ */ '),
     );
-    if (entities !== undefined) rewrite('domain/entities.ts', (text) => fewEntities(text, entities));
-    rewrite('stores/open.ts', (text) =>
+    if (entities !== undefined) rewrite('runtime/entities.ts', (text) => fewEntities(text, entities));
+    rewrite('stores/open-store.ts', (text) =>
       text.replace(
         /const (\{ openSqlite \}) = await import\((.*?)\);(.*)/s,
         (_, name, file, rest) => `${rest}\nimport ${name} from ${file};`,
       ),
     );
-    rewrite('doors/hooks/hook.ts', (text) =>
+    rewrite('transports/hooks/answer-hook.ts', (text) =>
       always.reduce((before, file, index) => {
         const name = `always${index}`;
         const after = before.replaceAll(`await import('${file}')`, name);
@@ -221,7 +221,7 @@ const parts = ({ deferred = {} }: Part): Plugin => ({
  * Code that has run once, as V8 compiled it: Node's own compile cache keeps only what is compiled before anything runs, and
  * the rest took longer than the whole decision. A cache of another V8 is not taken: the source is compiled, and that kept.
  * It is all ASCII (`asciiOf`), which is read in half the time, and half as long in V8's hands.
- * V8 takes no code that was compiled under other flags, and some hooks are started with one (src/doors/hooks/quick.ts): each way of
+ * V8 takes no code that was compiled under other flags, and some hooks are started with one (src/transports/hooks/quick.ts): each way of
  * starting has a cache of its own.
  * Node's loader takes some 20 µs to find a module of its own again, and each source file asks for its own: hence `need`.
  */

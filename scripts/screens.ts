@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { main } from '../src/doors/cli/main.ts';
 import { type Coxswain, open } from '../src/index.ts';
 import type { JsonObject } from '../src/kernel/json.ts';
-import { operationsByName } from '../src/operations/index.ts';
+import { operationsByName } from '../src/runtime/operation-list.ts';
+import { main } from '../src/transports/cli/main.ts';
 
 const COLUMNS = 80;
 const ROWS = 34;

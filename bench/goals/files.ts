@@ -3,10 +3,10 @@ import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { claimEvent, NEVER_MS } from '../../src/domain/claims/claim.ts';
+import { claimEvent, NEVER_MS } from '../../src/features/claims/edge-claim.ts';
 import { EVENT_SCHEMA } from '../../src/ledger/log.ts';
 import { isSerialiser } from '../../src/ledger/serialiser.ts';
-import { flatLine } from '../../src/stores/files/line.ts';
+import { flatLine } from '../../src/stores/files/log-line.ts';
 import { openFdatasync } from '../baselines/fdatasync.ts';
 import { atLeast, atMost, type Bench, play, type Row } from '../bench.ts';
 import { openCrew } from '../crew.ts';

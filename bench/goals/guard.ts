@@ -2,10 +2,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
-import { permit } from '../../src/domain/trust/permit.ts';
-import { standingOf } from '../../src/domain/trust/rulebook.ts';
-import { assessCommand } from '../../src/policy/guard/assess.ts';
-import { type Operation, readCorpus } from '../../test/policy/guard/corpus.ts';
+import { assessCommand } from '../../src/features/guardrails/assess.ts';
+import { permit } from '../../src/features/trust/permit.ts';
+import { standingOf } from '../../src/features/trust/rulebook.ts';
+import { type Operation, readCorpus } from '../../test/features/guardrails/guard/corpus.ts';
 import { atMost, type Bench, type Bound, type Row } from '../bench.ts';
 import { median, percentile, spread } from '../statistics.ts';
 

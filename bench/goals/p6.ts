@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { nodeFlags } from '../../src/doors/hooks/quick.ts';
+import { nodeFlags } from '../../src/transports/hooks/quick.ts';
 import { atMost, type Bench, type Row } from '../bench.ts';
 import { alternate, type GrowthRound, growth, tail } from '../harness.ts';
 import { COX, McpProcess } from '../processes.ts';

@@ -3,9 +3,9 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parse } from 'yaml';
-import { DEFAULT_WORKDIR } from '../../src/domain/workdir/settings.ts';
-import { syncFolder, writeLasting } from '../../src/places/lasting.ts';
-import { coordinate, type PassResult } from '../../src/workdir/pass.ts';
+import { coordinate, type PassResult } from '../../src/features/workdir/folder/pass.ts';
+import { DEFAULT_WORKDIR } from '../../src/features/workdir/workdir-settings.ts';
+import { syncFolder, writeLasting } from '../../src/storage/lasting.ts';
 import { atMost, type Bench, type Bound, type Row } from '../bench.ts';
 import { median, spread } from '../statistics.ts';
 

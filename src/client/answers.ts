@@ -1,6 +1,6 @@
-import type { FileStatus } from '../domain/queue/filed.ts';
-import type { FailurePolicy, TaskStatus } from '../domain/queue/task.ts';
-import type { SessionStatus } from '../domain/sessions/session.ts';
+import type { FileStatus } from '../features/queue/filed.ts';
+import type { FailurePolicy, TaskStatus } from '../features/queue/state.ts';
+import type { SessionStatus } from '../features/sessions/state.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { Actor } from '../ledger/log.ts';
-import type { declarations } from '../operations/index.ts';
+import type { declarations } from '../runtime/operation-list.ts';
 import type { Answers } from './answers.ts';
-import { methodName } from './names.ts';
+import { methodName } from './method-names.ts';
 
 type Declarations = typeof declarations;
 

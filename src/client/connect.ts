@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { type ConnectOptions, chooseTarget } from './options.ts';
+import { type ConnectOptions, chooseTarget } from './client-options.ts';
 
 /** Each half is loaded only when it is the one that is meant. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {

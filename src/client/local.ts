@@ -1,9 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
-import { open } from '../open.ts';
-import type { AnyOperation } from '../operation.ts';
-import { operations, operationsByName } from '../operations/index.ts';
+import { open } from '../runtime/open.ts';
+import type { AnyOperation } from '../runtime/operation.ts';
+import { operations, operationsByName } from '../runtime/operation-list.ts';
 import { type Client, createClient } from './client.ts';
-import type { LocalTarget } from './options.ts';
+import type { LocalTarget } from './client-options.ts';
 import { unknownOperation } from './refusals.ts';
 
 /** A client that has the store in hands. */

@@ -1,4 +1,4 @@
-// Written by `node scripts/client-wire.ts` from the declarations in src/operations.
+// Written by `node scripts/client-wire.ts` from the declarations in src/features/queue/operations.
 
 /** How an operation is asked for over HTTP. */
 export interface Wire {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Decision, Needs } from './decision.ts';
 import type { Settled } from './proposal.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store-port.ts';
 
 /** What the decision would be now. Nothing is committed. */
 export async function consider<A extends JsonObject>(

@@ -1,4 +1,4 @@
-import type { Store } from './store.ts';
+import type { Store } from './store-port.ts';
 
 /** The hints of a store one at a time, for who looks at other things between asking for one and awaiting it. */
 export interface HintSource {

@@ -7,7 +7,7 @@ import type { Decision, Needs } from './decision.ts';
 import type { Entities } from './entity.ts';
 import { logRow, type Request, type Unplaced } from './log.ts';
 import { deliberate, LoadedSet, overLimits, type Proposal, propose } from './proposal.ts';
-import type { Outcome } from './store.ts';
+import type { Outcome } from './store-port.ts';
 
 /** What was committed under an operation id before. */
 export interface Seen {

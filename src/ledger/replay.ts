@@ -3,7 +3,7 @@ import { prefixed } from './decision.ts';
 import { type Entities, type EntityRecord, keyText, nextVersion } from './entity.ts';
 import type { LogEntry } from './log.ts';
 import { entityType } from './proposal.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store-port.ts';
 
 export { canonical } from '../kernel/json.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store-port.ts';
 
 /** One proposal and what was decided about it. */
 export interface Decided {

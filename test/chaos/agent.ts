@@ -1,10 +1,10 @@
 // One agent, told by its standard input what to call: a line in, a line out.
 import { createInterface } from 'node:readline';
-import type { Connection } from '../../src/coordinator.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { refuse, StoreFailure } from '../../src/kernel/refusal.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import type { Connection } from '../../src/runtime/coordinator.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { type AgentOptions, fastClock } from './crew.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as AgentOptions;

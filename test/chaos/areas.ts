@@ -2,9 +2,9 @@
 // Many processes with random programs of locks on files, folders and patterns, shared and exclusive, some waiting in line.
 // Nobody may ever be inside with another who must not, by their own eyes and by the log; nobody overtakes who waits.
 import { join } from 'node:path';
-import { entities } from '../../src/domain/entities.ts';
 import { open } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { areaFaults, endOfLog, readLog } from './log-check.ts';
 

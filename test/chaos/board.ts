@@ -3,10 +3,10 @@
 // agent's part was executed once and delivered once, and the log replays to what the store holds.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { entities } from '../../src/domain/entities.ts';
 import { connect, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { until } from '../support/until.ts';
 import { type Program, readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { readLog } from './log-check.ts';
@@ -102,7 +102,7 @@ function configuration(executions: string): string {
 }
 
 function startOne(store: string, folder: string, news: string[]): Program {
-  const program = startProgram(join(import.meta.dirname, '../board/orchestrator-worker.ts'), {
+  const program = startProgram(join(import.meta.dirname, '../features/board/orchestrator-worker.ts'), {
     store,
     folder,
   });

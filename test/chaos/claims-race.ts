@@ -2,10 +2,10 @@
 // Many processes race for many features and edges on each store: each pair is granted once, by what everybody was told and by the
 // log. Who wins is chance; so the first store's winners then claim in the same order on the others, and all logs fold to the same.
 import { join } from 'node:path';
-import type { ClaimState } from '../../src/domain/claims/claim.ts';
-import { entities } from '../../src/domain/entities.ts';
+import type { ClaimState } from '../../src/features/claims/edge-claim.ts';
 import { connect, open } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { testTable } from '../support/dynamodb.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { temporaryFolder } from './crew.ts';
 import { leaseFaults, readLog } from './log-check.ts';
 

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 
 const { store, agent_id, off_ms } = JSON.parse(process.argv[2] ?? '{}') as {
   store: string;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entities } from '../../src/domain/entities.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { testTable } from '../support/dynamodb.ts';
 import { until } from '../support/until.ts';
 import { type Program, startProgram } from './crew.ts';

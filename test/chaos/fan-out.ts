@@ -2,12 +2,12 @@
 // A parent with thousands of dependents ends; whoever passes that on is killed with SIGKILL again and again. In the end every
 // dependent has been told exactly once.
 import { join } from 'node:path';
-import { entities } from '../../src/domain/entities.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { agent } from '../conformance/engine.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { leaseFaults, readLog } from './log-check.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Coxswain, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { type Line, lastUnanswered, parseJournal, type Tried } from './journal.ts';
 
 interface Options {

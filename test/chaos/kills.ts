@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { entities } from '../../src/domain/entities.ts';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';
 import { type Account, parseJournal, settle } from './journal.ts';
 import { leaseFaults, readLog } from './log-check.ts';

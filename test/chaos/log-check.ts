@@ -1,9 +1,10 @@
 // Reads the log as a judge who trusts nothing but the order of its rows.
-import type { Lease } from '../../src/domain/lease.ts';
+
 import { open } from '../../src/index.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
+import type { Lease } from '../../src/ledger/lease.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
-import type { Store } from '../../src/ledger/store.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
 import { areaNamed, filesOf, share } from '../simulation/model-areas.ts';
 
 export async function readLog(store: Store, project = 'default'): Promise<LogEntry[]> {

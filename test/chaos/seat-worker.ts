@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 
 interface Options {
   readonly store: string;

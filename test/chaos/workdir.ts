@@ -4,14 +4,14 @@
 import { readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Occurrence } from '../../src/domain/workdir/occurrences.ts';
+import { rewriteTask } from '../../src/features/workdir/folder/task-text.ts';
+import type { Occurrence } from '../../src/features/workdir/occurrences.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { rewriteTask } from '../../src/workdir/task-text.ts';
-import { finished, start } from '../doors/support.ts';
+import { Ground, task } from '../features/workdir/ground.ts';
+import { essence, placesOf } from '../features/workdir/worlds.ts';
 import { Seeded } from '../simulation/random.ts';
-import { Ground, task } from '../workdir/ground.ts';
-import { essence, placesOf } from '../workdir/worlds.ts';
+import { finished, start } from '../transports/support.ts';
 import { readOptions } from './crew.ts';
 
 const AGENTS = ['ann', 'bob', 'cat'];

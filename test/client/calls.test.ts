@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { connect } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { scratch } from '../doors/support.ts';
 import { until } from '../support/until.ts';
+import { scratch } from '../transports/support.ts';
 import { deadUrl, KEY, proxy, serve } from './support.ts';
 
 test('client: 200 calls at once share a few connections, and each gets its own answer', async () => {

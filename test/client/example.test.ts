@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { scratch } from '../doors/support.ts';
+import { scratch } from '../transports/support.ts';
 import { KEY, serve } from './support.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/two-agents.ts', import.meta.url));

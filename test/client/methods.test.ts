@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { wireText } from '../../scripts/client-wire.ts';
-import { methodName } from '../../src/client/names.ts';
+import { methodName } from '../../src/client/method-names.ts';
 import { wire } from '../../src/client/wire.ts';
 import { connect } from '../../src/index.ts';
-import { declarations, operations } from '../../src/operations/index.ts';
+import { declarations, operations } from '../../src/runtime/operation-list.ts';
 
 test('client: what it knows of the wire is what the declarations say', async () => {
   const written = readFileSync(new URL('../../src/client/wire.ts', import.meta.url), 'utf8');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConnectOptions, chooseTarget } from '../../src/client/options.ts';
+import { type ConnectOptions, chooseTarget } from '../../src/client/client-options.ts';
 import { tokenActor } from '../../src/client/token.ts';
+import { sessionToken } from '../../src/features/sessions/session-token.ts';
 import { connect } from '../../src/index.ts';
-import { sessionToken } from '../../src/session-token.ts';
 
 type Env = Record<string, string>;
 

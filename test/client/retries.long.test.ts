@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { connectRemote } from '../../src/client/remote.ts';
 import { type Client, connect } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { scratch } from '../doors/support.ts';
+import { scratch } from '../transports/support.ts';
 import { quickTime } from './clock.ts';
 import { deadUrl, type Fate, KEY, pretend, proxy, serve } from './support.ts';
 

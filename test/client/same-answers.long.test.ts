@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { methodName } from '../../src/client/names.ts';
+import { methodName } from '../../src/client/method-names.ts';
 import { connect } from '../../src/index.ts';
-import { operations } from '../../src/operations/index.ts';
-import { scratch } from '../doors/support.ts';
+import { operations } from '../../src/runtime/operation-list.ts';
+import { scratch } from '../transports/support.ts';
 import { type Told, tell } from './story.ts';
 import { KEY, serve } from './support.ts';
 
@@ -57,7 +57,7 @@ test('client: the same calls on a store and on a server are answered the same', 
 });
 
 test('client: what is answered has the type that the method says', () => {
-  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const folder = fileURLToPath(new URL('./', import.meta.url));
   const path = `${folder}answers-as-code.ts`;
   const lines = local.map(
     ({ method, answer }, index) =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { type Scratch, start } from '../doors/support.ts';
+import { type Scratch, start } from '../transports/support.ts';
 
 export const KEY = 'test-key';
 

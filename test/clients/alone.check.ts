@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { acquireLock } from '../../src/features/locks/operations/acquire-lock-operation.ts';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { acquireLock } from '../../src/operations/acquire-lock.ts';
 import { until } from '../support/until.ts';
 import { makePlace, type Place } from './place.ts';
 import { ask, Turn } from './turn.ts';

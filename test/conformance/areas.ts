@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { acquireLock } from '../../src/features/locks/operations/acquire-lock-operation.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { acquireLock } from '../../src/operations/acquire-lock.ts';
 import { until } from '../support/until.ts';
 import { type Call, patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';

@@ -5,8 +5,8 @@ import { refuse } from '../../src/kernel/refusal.ts';
 import { commit, type Decision, refused } from '../../src/ledger/decision.ts';
 import { defineEntities, type EntityType } from '../../src/ledger/entity.ts';
 import type { Request } from '../../src/ledger/log.ts';
-import type { Store, StoreContext } from '../../src/ledger/store.ts';
-import { openStore } from '../../src/stores/open.ts';
+import type { Store, StoreContext } from '../../src/ledger/store-port.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 
 /** The smallest entity there is: a set flag. With it the store's own promises can be tested without the domain's. */
 const cellEntity: EntityType<{ by: string }> = {

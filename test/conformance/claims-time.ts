@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClaimRules } from '../../src/domain/claims/rules.ts';
+import type { ClaimRules } from '../../src/features/claims/claim-rules.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { SEED_RULES, TestFleet } from '../support/fleet.ts';
 import { type Pace, paced } from '../support/paced.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entities } from '../../src/domain/entities.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { typed } from './queue.ts';
 import type { Scene } from './suite.ts';
 

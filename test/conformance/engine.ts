@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Coxswain, type OpenOptions, open } from '../../src/index.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { ask, type Call } from '../support/asking.ts';
 import { testTable } from '../support/dynamodb.ts';
 import { testDatabase } from '../support/postgres.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entities } from '../../src/domain/entities.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical, compareWithLive, replay, rowsOf } from '../../src/ledger/replay.ts';
-import { stateAt } from '../../src/ledger/travel.ts';
+import { stateAt } from '../../src/ledger/time-travel/travel.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { until } from '../support/until.ts';
 import type { Scene } from './suite.ts';
 

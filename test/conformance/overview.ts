@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { lookAround } from '../../src/doors/overview.ts';
+import { lookAround } from '../../src/features/overview/take-overview.ts';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';

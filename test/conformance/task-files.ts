@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_WORKDIR } from '../../src/domain/workdir/settings.ts';
-import { task } from '../workdir/ground.ts';
-import { MirrorStage } from '../workdir/mirror-stage.ts';
+import { DEFAULT_WORKDIR } from '../../src/features/workdir/workdir-settings.ts';
+import { task } from '../features/workdir/ground.ts';
+import { MirrorStage } from '../features/workdir/mirror-stage.ts';
 import type { Scene } from './suite.ts';
 
 /** Work directories whose tasks are shown in the store, and tasks of the queue that become files. */

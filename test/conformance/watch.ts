@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from '../../src/index.ts';
-import type { Store } from '../../src/ledger/store.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
 import { until } from '../support/until.ts';
 import { patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';

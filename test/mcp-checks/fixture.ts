@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Principal } from '../../src/doors/mcp/callers.ts';
-import { createMcpEndpoint } from '../../src/doors/mcp/http.ts';
-import type { OfferedPrompt } from '../../src/doors/mcp/prompts.ts';
-import type { OfferedResource } from '../../src/doors/mcp/resources.ts';
-import { type Catalogue, catalogueOf } from '../../src/doors/mcp/server.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { refuse } from '../../src/kernel/refusal.ts';
-import type { AnyOperation, InputSchema, Step } from '../../src/operation.ts';
-import { operations } from '../../src/operations/index.ts';
+import type { AnyOperation, InputSchema, Step } from '../../src/runtime/operation.ts';
+import { operations } from '../../src/runtime/operation-list.ts';
+import type { Principal } from '../../src/transports/mcp/mcp-callers.ts';
+import { createMcpEndpoint } from '../../src/transports/mcp/mcp-http.ts';
+import { type Catalogue, catalogueOf } from '../../src/transports/mcp/mcp-server.ts';
+import type { OfferedPrompt } from '../../src/transports/mcp/prompts.ts';
+import type { OfferedResource } from '../../src/transports/mcp/resources.ts';
 
 const NOTHING: InputSchema<object> = {
   json: { type: 'object', properties: {} },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/runtime/operation-list.ts';
 
 /** How the inspector reaches a server. */
 export interface Target {

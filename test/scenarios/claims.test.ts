@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entities } from '../../src/domain/entities.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { canonical, replay, rowsOf } from '../../src/ledger/replay.ts';
-import { stateAt } from '../../src/ledger/travel.ts';
+import { stateAt } from '../../src/ledger/time-travel/travel.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { decide, type TestFleet } from '../support/fleet.ts';
 import { MINUTE_MS, play, SECOND_MS, type Stage } from './stage.ts';
 

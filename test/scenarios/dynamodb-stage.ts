@@ -1,9 +1,9 @@
 import { DeleteItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import type { ClaimRules } from '../../src/domain/claims/rules.ts';
-import { entities } from '../../src/domain/entities.ts';
+import type { ClaimRules } from '../../src/features/claims/claim-rules.ts';
 import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, type Difference, replay } from '../../src/ledger/replay.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { plainClient } from '../support/dynamodb.ts';
 import { Behind } from '../support/dynamodb-behind.ts';
 import { SEED_RULES, TestFleet } from '../support/fleet.ts';

@@ -1,4 +1,4 @@
-import type { ClaimRules } from '../../src/domain/claims/rules.ts';
+import type { ClaimRules } from '../../src/features/claims/claim-rules.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { SEED_RULES, TestFleet } from '../support/fleet.ts';

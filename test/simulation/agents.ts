@@ -1,6 +1,6 @@
-import type { Connection } from '../../src/coordinator.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isRefusal, refusalCode } from '../../src/kernel/refusal.ts';
+import type { Connection } from '../../src/runtime/coordinator.ts';
 import { AREAS, PATHS } from './model-areas.ts';
 import { type Seeded, spread } from './random.ts';
 import type { World } from './world.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { anchored, chooseStore } from '../../src/stores/choose.ts';
-import { cox, scratch } from '../doors/support.ts';
+import { anchored, chooseStore } from '../../src/stores/choose-store.ts';
 import { testDatabase } from '../support/postgres.ts';
+import { cox, scratch } from '../transports/support.ts';
 
 const DSN = 'postgres://ann:secret@db.example:5432/postgres';
 const SUPABASE = { SUPABASE_URL: 'https://x.supabase.co', SUPABASE_SERVICE_KEY: 'service-secret' };

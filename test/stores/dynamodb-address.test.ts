@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { addressText, parseAddress } from '../../src/stores/dynamodb/address.ts';
+import { addressText, parseAddress } from '../../src/stores/dynamodb/table-address.ts';
 
 const places: [string, ReturnType<typeof parseAddress>][] = [
   ['dynamodb://coxswain', { table: 'coxswain', region: undefined, endpoint: undefined }],

@@ -7,10 +7,10 @@ import {
   QueryCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoAddress } from '../../src/stores/dynamodb/address.ts';
+import { createTable } from '../../src/stores/dynamodb/create-table.ts';
 import { type Fault, failure, faultOf, NEEDED_ACTIONS } from '../../src/stores/dynamodb/failures.ts';
 import { makeClient } from '../../src/stores/dynamodb/sdk.ts';
-import { createTable } from '../../src/stores/dynamodb/table.ts';
+import type { DynamoAddress } from '../../src/stores/dynamodb/table-address.ts';
 import { testEndpoint } from '../support/dynamodb.ts';
 import { freePort } from '../support/watched-server.ts';
 import { type Answer, awsError, standIn } from './dynamodb-stand-in.ts';

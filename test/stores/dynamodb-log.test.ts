@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import { number, text } from '../../src/stores/dynamodb/item.ts';
-import { Log } from '../../src/stores/dynamodb/log.ts';
+import { Log } from '../../src/stores/dynamodb/ordered-log.ts';
 import { row, StandInTable, type Step } from './dynamodb-table.ts';
 
 const ids = createIds(systemClock, systemRandom);

@@ -2,7 +2,7 @@ import { ScanCommand, type TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { commit, type Decision } from '../../src/ledger/decision.ts';
 import { defineEntities, type EntityType } from '../../src/ledger/entity.ts';
-import type { Store, StoreContext } from '../../src/ledger/store.ts';
+import type { Store, StoreContext } from '../../src/ledger/store-port.ts';
 import type { Item } from '../../src/stores/dynamodb/item.ts';
 import { openDynamoDb } from '../../src/stores/dynamodb/store.ts';
 import { observeRequests, type RequestSeen } from '../../src/stores/dynamodb/table-client.ts';

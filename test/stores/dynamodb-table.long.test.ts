@@ -6,14 +6,14 @@ import {
   DescribeTimeToLiveCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { checkTable } from '../../src/doors/cli/doctor/dynamodb.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
+import { createTable, type TableReport } from '../../src/stores/dynamodb/create-table.ts';
 import { makeClient } from '../../src/stores/dynamodb/sdk.ts';
-import { createTable, type TableReport } from '../../src/stores/dynamodb/table.ts';
-import { cox, scratch } from '../doors/support.ts';
+import { checkTable } from '../../src/transports/cli/doctor/check-dynamodb.ts';
 import { testEndpoint } from '../support/dynamodb.ts';
 import { freePort } from '../support/watched-server.ts';
+import { cox, scratch } from '../transports/support.ts';
 import { type Answer, type Asked, awsError, standIn } from './dynamodb-stand-in.ts';
 
 let endpoint: string;

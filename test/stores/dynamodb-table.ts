@@ -1,7 +1,7 @@
 import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { Unplaced } from '../../src/ledger/log.ts';
 import { type Item, keyOf, text, textOf } from '../../src/stores/dynamodb/item.ts';
-import { logPartition, outboxPlace, type Place } from '../../src/stores/dynamodb/layout.ts';
+import { logPartition, outboxPlace, type Place } from '../../src/stores/dynamodb/item-layout.ts';
 import { rowItem } from '../../src/stores/dynamodb/rows.ts';
 import type { QueryOptions, TableClient, Transacted } from '../../src/stores/dynamodb/table-client.ts';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
-import { makeSeal, PRUNE, packLeaves, type Seal } from '../../src/ledger/trail/seal.ts';
-import { rowPlace, sealPlace } from '../../src/stores/dynamodb/layout.ts';
-import { Log } from '../../src/stores/dynamodb/log.ts';
+import { makeSeal, PRUNE, packLeaves, type Seal } from '../../src/ledger/audit/seal.ts';
+import { DynamoTrail } from '../../src/stores/dynamodb/audit-trail.ts';
+import { rowPlace, sealPlace } from '../../src/stores/dynamodb/item-layout.ts';
+import { Log } from '../../src/stores/dynamodb/ordered-log.ts';
 import type { Transacted } from '../../src/stores/dynamodb/table-client.ts';
-import { DynamoTrail } from '../../src/stores/dynamodb/trail.ts';
 import { damaged, row, StandInTable } from './dynamodb-table.ts';
 
 const ids = createIds(systemClock, systemRandom);

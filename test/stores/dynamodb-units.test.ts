@@ -13,8 +13,8 @@ import {
 import { costTable } from '../../scripts/dynamodb-costs.ts';
 import { tap } from '../../scripts/dynamodb-tap.ts';
 import { added, itemBytes, Meter, NOTHING, type Units } from '../../scripts/dynamodb-units.ts';
+import { createTable } from '../../src/stores/dynamodb/create-table.ts';
 import { makeClient } from '../../src/stores/dynamodb/sdk.ts';
-import { createTable } from '../../src/stores/dynamodb/table.ts';
 import { testEndpoint } from '../support/dynamodb.ts';
 
 const TableName = `units-${process.pid}`;

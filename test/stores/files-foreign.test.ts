@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type ClaimState, claimEntity, claimEvent, NEVER_MS } from '../../src/domain/claims/claim.ts';
-import { foreignKey, toClaimEvent } from '../../src/domain/claims/foreign-event.ts';
+import { type ClaimState, claimEntity, claimEvent, NEVER_MS } from '../../src/features/claims/edge-claim.ts';
+import { foreignKey, toClaimEvent } from '../../src/features/claims/foreign-event.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { ForeignRecord } from '../../src/ledger/foreign.ts';
-import { readForeign } from '../../src/stores/files/foreign.ts';
+import { readForeign } from '../../src/stores/files/foreign-lines.ts';
 import { timeOf } from '../../src/stores/files/foreign-time.ts';
-import { parseObject } from '../../src/stores/files/parse.ts';
+import { parseObject } from '../../src/stores/files/parse-line.ts';
 
 const AT = '2026-02-23T10:30:00Z';
 const AT_MS = Date.parse(AT);

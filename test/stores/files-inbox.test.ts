@@ -17,12 +17,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { convergeEdge } from '../../src/features/claims/schemas/claim-schemas.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { limits } from '../../src/kernel/limits.ts';
-import { convergeEdge } from '../../src/operations/schemas/claims.ts';
 import { listProposals, remove, stage } from '../../src/stores/files/inbox.ts';
 import { agentOf, belongsTo, fileName, folderOf } from '../../src/stores/files/inbox-names.ts';
-import { proposalOf } from '../../src/stores/files/proposal.ts';
+import { proposalOf } from '../../src/stores/files/inbox-proposal.ts';
 
 function eventsFolder(): { events: string } & Disposable {
   const events = mkdtempSync(join(tmpdir(), 'cox-inbox-'));

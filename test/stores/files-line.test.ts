@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
-import { flatLine, type OwnLine, readOwn } from '../../src/stores/files/line.ts';
+import { flatLine, type OwnLine, readOwn } from '../../src/stores/files/log-line.ts';
 
 const SCHEMAS = [1, 2, 3, 4];
 
 function golden(schema: number): LogEntry[] {
-  const file = new URL(`../domain/golden/schema-${schema}.json`, import.meta.url);
+  const file = new URL(`../golden/schema-${schema}.json`, import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { log: LogEntry[] }).log;
 }
 

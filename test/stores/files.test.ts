@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
+import { seal } from '../../src/ledger/audit/sealing.ts';
+import { verify } from '../../src/ledger/audit/verify-log.ts';
 import { commit, type Decision, prefixed } from '../../src/ledger/decision.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
-import type { Store } from '../../src/ledger/store.ts';
-import { seal } from '../../src/ledger/trail/sealing.ts';
-import { verify } from '../../src/ledger/trail/verify.ts';
-import { openStore } from '../../src/stores/open.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { cell, cellContext, request } from '../conformance/cells.ts';
 
 /** A workspace folder of its own, gone afterwards. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { describeStatus } from '../../src/doors/cli/status.ts';
+import { describeStatus } from '../../src/features/overview/cli/status-command.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { fakeTerminal, scratch } from '../doors/support.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { fakeTerminal, scratch } from '../transports/support.ts';
 import { call } from './postgres-calls.ts';
 import { ask, connectTo, openDomain } from './postgres-support.ts';
 

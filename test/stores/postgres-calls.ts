@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { entities } from '../../src/domain/entities.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Decision, Needs } from '../../src/ledger/decision.ts';
 import { type LoadedSet, propose } from '../../src/ledger/proposal.ts';
 import { canonical } from '../../src/ledger/replay.ts';
-import type { Store } from '../../src/ledger/store.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
+import { entities } from '../../src/runtime/entities.ts';
 
 export interface Claims {
   readonly project?: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
+import { checkNetwork } from '../../src/features/network/operations/network-operations.ts';
 import { open } from '../../src/index.ts';
-import { checkNetwork } from '../../src/operations/network.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { ask } from './postgres-support.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
-import { getWork } from '../../src/domain/queue/get-work.ts';
-import { submitWork } from '../../src/domain/queue/submit-work.ts';
+import { acquireLock } from '../../src/features/locks/acquire-lock.ts';
+import { getWork } from '../../src/features/queue/get-work.ts';
+import { submitWork } from '../../src/features/queue/submit-work.ts';
 import { logRow } from '../../src/ledger/log.ts';
-import type { Outcome, Store } from '../../src/ledger/store.ts';
+import type { Outcome, Store } from '../../src/ledger/store-port.ts';
 import { EPOCH } from '../../src/stores/postgres/write-group.ts';
 import { request as cellRequest, openCells, setUnless } from '../conformance/cells.ts';
 import { testDatabase } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 // What an administrator may have set for a server, a database or a role, and what must hold all the same.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
+import { acquireLock } from '../../src/features/locks/acquire-lock.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
 import { request as cellRequest, openCells, setUnless } from '../conformance/cells.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { entities } from '../../src/domain/entities.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import type { Request } from '../../src/ledger/log.ts';
-import type { Store, StoreContext } from '../../src/ledger/store.ts';
+import type { Store, StoreContext } from '../../src/ledger/store-port.ts';
+import { entities } from '../../src/runtime/entities.ts';
 import { openPostgres } from '../../src/stores/postgres/store.ts';
 
 export const ids = createIds(systemClock, systemRandom);

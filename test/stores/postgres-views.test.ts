@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { CATEGORY_DEFAULTS } from '../../src/domain/trust/verdict.ts';
+import { CATEGORY_DEFAULTS } from '../../src/features/trust/verdict.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { ask, openDomain } from './postgres-support.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
-import { acquireLock } from '../../src/domain/locks/acquire-lock.ts';
-import type { Store } from '../../src/ledger/store.ts';
+import { acquireLock } from '../../src/features/locks/acquire-lock.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
 import { Database, type Statement } from '../../src/stores/postgres/database.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';

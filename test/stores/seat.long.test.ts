@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { commands } from '../../src/domain/commands.ts';
 import { connect, open } from '../../src/index.ts';
 import { machineTime_ms } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { commands } from '../../src/runtime/commands.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/stores/sqlite/schema.ts';
 import {
   build,

@@ -15,7 +15,7 @@ import {
 } from '../../src/ledger/entity.ts';
 import { EVENT_SCHEMA } from '../../src/ledger/log.ts';
 import { LoadedSet, propose } from '../../src/ledger/proposal.ts';
-import { openStore } from '../../src/stores/open.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { openFile } from '../../src/stores/sqlite/file.ts';
 import { Records } from '../../src/stores/sqlite/records.ts';
 import { SCHEMA_EPOCH } from '../../src/stores/sqlite/schema.ts';

@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Store } from '../../src/ledger/store.ts';
-import { openStore } from '../../src/stores/open.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { Gathering } from '../../src/stores/sqlite/gathering.ts';
 import { cellContext, request, setUnless } from '../conformance/cells.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { isWindowsShare } from '../../src/stores/sqlite/file.ts';
-import { scratch } from '../doors/support.ts';
 import { isCode, readProject } from '../tidy/files.ts';
+import { scratch } from '../transports/support.ts';
 
 test('[STORE-6] without unix sockets and user numbers, as on Windows, nobody sits and everybody commits', async (t) => {
   const { getuid } = process;
@@ -43,36 +43,41 @@ test('[STORE-6] a store on a Windows share is refused; drives and long paths are
  * write it down here and, if it is a limit, in the README.
  */
 const POSIX_ONLY: Record<string, string> = {
-  'src/stores/sqlite/seat/server.ts': 'no seat: every process commits by itself',
+  'src/stores/sqlite/seat/seat-server.ts': 'no seat: every process commits by itself',
   'src/stores/sqlite/seat/seat.ts': 'Ctrl-Z of one that sits; nobody sits there',
-  'src/doors/cli/demo/story.ts': 'the demo kills one of its agents; there any signal ends a process at once',
-  'src/doors/cli/screen.ts': 'Ctrl-Z of the live view; there is no such key',
-  'src/ports/state.ts': 'whose folder it is; there the folder is as private as its ACL',
-  'src/doors/cli/doctor/machine.ts': 'who may read the store; there the folder is as private as its ACL',
-  'src/doors/cli/init/diff.ts': '/dev/null as diff writes it; only shown',
-  'src/doors/enforce/client-process.ts':
+  'src/transports/cli/demo/demo-story.ts':
+    'the demo kills one of its agents; there any signal ends a process at once',
+  'src/transports/cli/output/screen.ts': 'Ctrl-Z of the live view; there is no such key',
+  'src/features/port-blocks/port-state.ts': 'whose folder it is; there the folder is as private as its ACL',
+  'src/transports/cli/doctor/check-machine.ts':
+    'who may read the store; there the folder is as private as its ACL',
+  'src/transports/cli/init/setup-diff.ts': '/dev/null as diff writes it; only shown',
+  'src/transports/shared/client-process.ts':
     'a process by /proc, elsewhere by ps; without either by the conversation',
-  'src/doors/enforce/git-hook-script.ts':
+  'src/transports/git/git-hook-script.ts':
     'which git command runs a hook, by /proc or ps, as git for Windows brings them; without either picks go unchecked',
-  'src/doors/run/child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
-  'src/doors/run/hooks-folder.ts':
+  'src/transports/run/run-child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
+  'src/transports/run/hooks-folder.ts':
     'git hooks that may be run; git for Windows brings its own sh and asks for no mode',
-  'src/doors/run/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
+  'src/transports/run/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
   'src/kernel/quick-random.ts': 'the system’s generator as a file; else the usual one',
-  'src/doors/cli/person.ts': 'a terminal of its own; there a person approves with a key',
-  'src/doors/enforce/ancestors.ts': 'who runs the command; there nobody knows, so it takes a person’s key',
-  'src/operations/promotion/diff.ts': '/dev/null as diff writes it; only shown',
-  'src/places/lasting.ts':
+  'src/transports/cli/program/person.ts': 'a terminal of its own; there a person approves with a key',
+  'src/transports/shared/ancestors.ts':
+    'who runs the command; there nobody knows, so it takes a person’s key',
+  'src/features/promotion/operations/draft-diff.ts': '/dev/null as diff writes it; only shown',
+  'src/storage/lasting.ts':
     'an asset keeps its mode; there a file has none but read-only, and is as private as its folder',
-  'src/doors/board/process/wrapper.ts':
+  'src/features/board/runner/process/wrapper.ts':
     'a shell around an agent’s command; there agents take part by themselves, over MCP or HTTP',
-  'src/doors/board/container/launch.ts': 'the user in a container; containers need WSL there',
-  'src/doors/board/machine-name.ts': 'where a process number means something; there the host’s name says it',
-  'src/doors/process/plain-git.ts': '/dev/null as git for Windows knows it too: no hooks are run',
-  'src/doors/verify/e2b.ts': 'paths within the sandbox, which runs Linux',
-  'src/doors/process/marked.ts': 'children that left their group; there only the group is ended',
-  'src/doors/verify/ntm.ts': 'tmux, which there is not: the run is left to another executor',
-  'src/doors/cli/common.ts': 'the name of an account without one; every Windows account has a name',
+  'src/features/board/runner/container/launch.ts': 'the user in a container; containers need WSL there',
+  'src/features/board/runner/machine-name.ts':
+    'where a process number means something; there the host’s name says it',
+  'src/child-process/plain-git.ts': '/dev/null as git for Windows knows it too: no hooks are run',
+  'src/features/verification/runner/e2b.ts': 'paths within the sandbox, which runs Linux',
+  'src/child-process/marked.ts': 'children that left their group; there only the group is ended',
+  'src/features/verification/runner/ntm.ts': 'tmux, which there is not: the run is left to another executor',
+  'src/transports/cli/program/common.ts':
+    'the name of an account without one; every Windows account has a name',
 };
 
 test('[STORE-6] every use of what only POSIX has is known, with what Windows does instead', () => {

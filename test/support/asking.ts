@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection } from '../../src/coordinator.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { operationsByName } from '../../src/operations/index.ts';
+import type { Connection } from '../../src/runtime/coordinator.ts';
+import { operationsByName } from '../../src/runtime/operation-list.ts';
 
 const TRIES_MAX = 5;
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ContainerTool, findContainerTool } from '../../src/doors/board/container/tool.ts';
+import { type ContainerTool, findContainerTool } from '../../src/features/board/runner/container/tool.ts';
 
 const PACKAGES = ['podman', 'runc', 'catatonit', 'uidmap', 'slirp4netns'];
 const PROGRAMS = [

@@ -137,7 +137,7 @@ export async function tableOn(endpoint: string): Promise<TestTable> {
   tables += 1;
   const table = `cox_${process.pid}_${Date.now().toString(36)}_${tables}`;
   const url = tableUrl(table, endpoint);
-  const { createTable } = await import('../../src/stores/dynamodb/table.ts');
+  const { createTable } = await import('../../src/stores/dynamodb/create-table.ts');
   await createTable(url);
   return { url, endpoint, table, drop: () => dropTable(endpoint, table) };
 }

@@ -1,14 +1,14 @@
-import { Connection } from '../../src/coordinator.ts';
-import type { CoordinatorContext } from '../../src/coordinator-context.ts';
-import { type ClaimRules, DEFAULT_RULES } from '../../src/domain/claims/rules.ts';
-import { noFleet } from '../../src/fleet.ts';
+import { type ClaimRules, DEFAULT_RULES } from '../../src/features/claims/claim-rules.ts';
+import { noFleet } from '../../src/features/claims/fleet/fleet.ts';
+import { Rules } from '../../src/features/trust/enforcement/rulebook-reader.ts';
 import type { Coxswain } from '../../src/index.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { Actor, LogEntry } from '../../src/ledger/log.ts';
-import type { Authority } from '../../src/operation.ts';
-import { Rules } from '../../src/rules.ts';
+import { Connection } from '../../src/runtime/coordinator.ts';
+import type { CoordinatorContext } from '../../src/runtime/coordinator-context.ts';
+import type { Authority } from '../../src/runtime/operation.ts';
 import { ask, type Call } from './asking.ts';
 
 export type { Call };

@@ -42,17 +42,20 @@ function heavyPaths(files: SourceText[], folder: string): string[] {
 }
 
 test('tidy: no static import leads from a hook to a heavy package', () => {
-  assert.deepEqual(heavyPaths(readProject(), 'src/doors/hooks/'), []);
+  assert.deepEqual(heavyPaths(readProject(), 'src/transports/hooks/'), []);
 });
 
 test('tidy: the walk follows static imports only', () => {
   const files = [
-    { path: 'src/doors/hooks/a.ts', text: "import { b } from '../../b.ts'; import type { Z } from 'zod';" },
+    {
+      path: 'src/transports/hooks/a.ts',
+      text: "import { b } from '../../b.ts'; import type { Z } from 'zod';",
+    },
     { path: 'src/b.ts', text: "export * from './c.ts'; const z = await import('zod');" },
     { path: 'src/c.ts', text: "import { z } from 'zod/mini';" },
   ];
-  assert.deepEqual(heavyPaths(files, 'src/doors/hooks/'), [
-    'src/doors/hooks/a.ts → src/b.ts → src/c.ts → zod/mini',
+  assert.deepEqual(heavyPaths(files, 'src/transports/hooks/'), [
+    'src/transports/hooks/a.ts → src/b.ts → src/c.ts → zod/mini',
   ]);
-  assert.deepEqual(heavyPaths(files.slice(0, 2), 'src/doors/hooks/'), []);
+  assert.deepEqual(heavyPaths(files.slice(0, 2), 'src/transports/hooks/'), []);
 });

@@ -5,8 +5,8 @@ import { type Decision, refused } from '../decision.ts';
 import { type Entities, type EntityRecord, keyText } from '../entity.ts';
 import type { LogEntry, Request } from '../log.ts';
 import { apply, isOver, type State } from '../replay.ts';
-import type { Store } from '../store.ts';
-import { hexOf, Identities, isOfTheStore, unplaced } from './identity.ts';
+import type { Store } from '../store-port.ts';
+import { hexOf, Identities, isOfTheStore, unplaced } from './row-identity.ts';
 import type { Source, Survey } from './survey.ts';
 
 /** Rows on their way at once, where a store keeps their order: one transaction and one sync of the disk for all. */

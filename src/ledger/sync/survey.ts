@@ -3,9 +3,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { type EntityKey, keyText } from '../entity.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../log.ts';
-import type { Store } from '../store.ts';
-import { Identities, isOfTheStore } from './identity.ts';
-import { TargetLog } from './target.ts';
+import type { Store } from '../store-port.ts';
+import { Identities, isOfTheStore } from './row-identity.ts';
+import { TargetLog } from './sync-target.ts';
 
 /** A log from its first row on, with what was archived of it; up to a position if one is given. */
 export interface Source {

@@ -6,11 +6,11 @@ import { type EntityKey, keyText } from '../../ledger/entity.ts';
 import type { Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { entityType, type Proposal } from '../../ledger/proposal.ts';
-import type { StoreContext } from '../../ledger/store.ts';
-import type { Plan, Planned, Planner } from './actions.ts';
+import type { StoreContext } from '../../ledger/store-port.ts';
 import { type Item, numberOf, textOf } from './item.ts';
 import type { Stamps } from './stamps.ts';
 import { type TableClient, THROTTLED_MS_MAX, type Transacted } from './table-client.ts';
+import type { Plan, Planned, Planner } from './transaction-plan.ts';
 
 /** Somebody else's transaction was under way at one of the items: nothing has changed, and soon it is over. */
 const CONFLICT_TRIES_MAX = 12;

@@ -1,6 +1,6 @@
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { keyOf, number, numberOf } from './item.ts';
-import { META_PLACE } from './layout.ts';
+import { META_PLACE } from './item-layout.ts';
 import type { TableClient } from './table-client.ts';
 
 /** Raised when an older Coxswain would misunderstand what is kept in the table. */

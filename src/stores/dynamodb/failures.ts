@@ -1,6 +1,6 @@
 import { type RefusalCode, StoreFailure } from '../../kernel/refusal.ts';
-import { addressText, type DynamoAddress } from './address.ts';
 import { isSkewed, skewText } from './skew.ts';
+import { addressText, type DynamoAddress } from './table-address.ts';
 import { isLineBroken, type Thrown, thrownBy } from './thrown.ts';
 
 /** How one request went wrong, as far as the store has to care. */

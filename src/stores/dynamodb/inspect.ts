@@ -3,9 +3,9 @@ import {
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import { parseAddress } from './address.ts';
 import { failure } from './failures.ts';
 import { makeClient } from './sdk.ts';
+import { parseAddress } from './table-address.ts';
 
 /** What the store works without, and people should know of. Undefined: not ours to see, or unknown to DynamoDB Local. */
 export interface TableCare {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
-import type { Place } from './layout.ts';
+import type { Place } from './item-layout.ts';
 
 export type Item = Record<string, AttributeValue>;
 

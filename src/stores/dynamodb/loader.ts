@@ -3,7 +3,7 @@ import type { Needs, Range } from '../../ledger/decision.ts';
 import type { Entities, EntityKey, EntityRecord } from '../../ledger/entity.ts';
 import { entityType, type LoadedSet } from '../../ledger/proposal.ts';
 import { type Item, recordOf, textOf } from './item.ts';
-import { type IndexName, idOf, indexPlace, type Place, rangeEnds, recordPlace } from './layout.ts';
+import { type IndexName, idOf, indexPlace, type Place, rangeEnds, recordPlace } from './item-layout.ts';
 import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';
 

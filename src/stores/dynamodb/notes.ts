@@ -2,7 +2,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import { NoteBuffer } from '../note-buffer.ts';
 import type { Item } from './item.ts';
-import { outboxPlace } from './layout.ts';
+import { outboxPlace } from './item-layout.ts';
 import { rowItem } from './rows.ts';
 import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';

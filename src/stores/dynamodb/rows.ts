@@ -3,7 +3,7 @@ import { crc32 } from '../../kernel/crc32.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { LogEntry, Unplaced } from '../../ledger/log.ts';
 import { type Item, keyOf, number, numberOf, text, textOf } from './item.ts';
-import { type Place, positionOf } from './layout.ts';
+import { type Place, positionOf } from './item-layout.ts';
 
 /** An item holds 400 KB; keys and the readable attributes come on top of the row. */
 const ROW_BYTES_MAX = 390_000;

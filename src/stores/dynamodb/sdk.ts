@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '../../kernel/clock.ts';
-import type { DynamoAddress } from './address.ts';
+import type { DynamoAddress } from './table-address.ts';
 
 const CONNECT_MS_MAX = 1000;
 const ANSWER_MS_MAX = 1500;

@@ -15,11 +15,11 @@ import { compareBytes } from '../../kernel/byte-order.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import type { DynamoAddress } from './address.ts';
 import { type Fault, failure, faultOf } from './failures.ts';
 import { type Item, keyOf, text, textOf } from './item.ts';
-import type { Place } from './layout.ts';
+import type { Place } from './item-layout.ts';
 import { makeClient, observe } from './sdk.ts';
+import type { DynamoAddress } from './table-address.ts';
 import { StoreTime } from './time.ts';
 
 /** A store that does not answer is given up after so long: agents wait for this. */

@@ -1,5 +1,5 @@
 import { Watchers } from '../watchers.ts';
-import type { Log } from './log.ts';
+import type { Log } from './ordered-log.ts';
 
 const POLL_MS = 1000;
 

@@ -2,11 +2,11 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type ForeignRecord, foreignActor } from '../../ledger/foreign.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../../ledger/log.ts';
-import type { Place } from '../sqlite/journal.ts';
+import type { Place } from '../sqlite/journal-port.ts';
 import type { EventsFile } from './events-file.ts';
-import { readForeign } from './foreign.ts';
-import { type CommitPart, type OwnLine, readOwn } from './line.ts';
-import { type Line, linesOf } from './lines.ts';
+import { readForeign } from './foreign-lines.ts';
+import { type CommitPart, type OwnLine, readOwn } from './log-line.ts';
+import { type Line, linesOf } from './log-lines-file.ts';
 
 /** A part of the log, and what the line before it says about its first one. */
 export interface Stretch {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isoTime } from '../../kernel/clock.ts';
 import type { LogRow, Statements } from '../sqlite/statements.ts';
-import type { Layout } from './layout.ts';
+import type { Layout } from './folder-layout.ts';
 import { tellOf } from './tell-of.ts';
 
 const ROWS_AT_ONCE = 1000;

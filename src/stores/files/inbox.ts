@@ -19,7 +19,7 @@ import { type Clock, isoTime, systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fileName, folderOf, numberOf } from './inbox-names.ts';
-import { type Proposal, proposalOf } from './proposal.ts';
+import { type Proposal, proposalOf } from './inbox-proposal.ts';
 import { type SetAside, setAside } from './set-aside.ts';
 
 /** `events/inbox/<agent_id>/<moment>_<event_type>.json`, one proposal a file. `events` is always the folder of the log. */

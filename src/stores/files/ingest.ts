@@ -1,5 +1,5 @@
 import { limits } from '../../kernel/limits.ts';
-import type { StoreContext } from '../../ledger/store.ts';
+import type { StoreContext } from '../../ledger/store-port.ts';
 import type { Statements } from '../sqlite/statements.ts';
 import type { Chapters } from './chapters.ts';
 import { entriesOf, type ReadEntry, type Stretch } from './entries.ts';

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Trail } from '../../ledger/audit/audit-port.ts';
 import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Serialised, Serialiser } from '../../ledger/serialiser.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
-import type { Trail } from '../../ledger/trail/port.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
 import { type OpenedFile, openSqliteFile } from '../sqlite/store.ts';
 import { arrivals } from './arrivals.ts';
+import { FilesTrail } from './audit-trail.ts';
+import { type Layout, layoutOf, prepareFolders } from './folder-layout.ts';
 import { FilesJournal } from './journal.ts';
-import { type Layout, layoutOf, prepareFolders } from './layout.ts';
-import { Inbox, pendingOutcome } from './serialise.ts';
-import { FilesTrail } from './trail.ts';
+import { Inbox, pendingOutcome } from './serialise-line.ts';
 
 /** One journal for each file that is open: its lines are written by the file's one writer. */
 const journals = new WeakMap<OpenedFile, FilesJournal>();

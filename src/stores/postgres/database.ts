@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import { prepareSession, queryWithin } from './database-session.ts';
 import { failure, faultOf } from './failures.ts';
-import { prepareSession, queryWithin } from './session.ts';
 
 /** A caller hears within two seconds that the server is away; a step leaves a little of that to the rest of the call. */
 export const STEP_MS_MAX = 1700;

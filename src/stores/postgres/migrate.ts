@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { type Database, STEP_MS_MAX } from './database.ts';
+import { prepareSession, queryWithin } from './database-session.ts';
 import { failure } from './failures.ts';
-import { prepareSession, queryWithin } from './session.ts';
 import { EPOCH } from './write-group.ts';
 
 const folder = new URL('./migrations/', import.meta.url);

@@ -8,9 +8,10 @@ import {
   runOptimistically,
 } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
 import type { NoteBuffer } from '../note-buffer.ts';
-import { Recent } from '../recent.ts';
+import { Recent } from '../recent-ids.ts';
+import { PostgresTrail } from './audit-trail.ts';
 import { Database, ignore, parseUrl, STEP_MS_MAX } from './database.ts';
 import { faultOf } from './failures.ts';
 import { Lane, type Waiting } from './lane.ts';
@@ -25,7 +26,6 @@ import {
 } from './load-group.ts';
 import { migrate } from './migrate.ts';
 import { createNotes } from './notes.ts';
-import { PostgresTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import {
   commitJob,

@@ -3,7 +3,7 @@ import type { Decision, Needs } from '../../ledger/decision.ts';
 import { logRow, type Request } from '../../ledger/log.ts';
 import { recall } from '../../ledger/optimistic.ts';
 import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
-import type { Outcome, StoreContext } from '../../ledger/store.ts';
+import type { Outcome, StoreContext } from '../../ledger/store-port.ts';
 import type { Records } from './records.ts';
 import type { Writer } from './writer.ts';
 

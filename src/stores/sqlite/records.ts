@@ -5,7 +5,7 @@ import type { LogEntry } from '../../ledger/log.ts';
 import { LoadedSet, propose, type RecordWrite } from '../../ledger/proposal.ts';
 import { checkEpoch } from './file.ts';
 import { IdFilter } from './id-filter.ts';
-import { RecentOfKind } from './recent.ts';
+import { RecentOfKind } from './recent-records.ts';
 import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
 import type { Known } from './window.ts';

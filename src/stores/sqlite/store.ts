@@ -6,13 +6,13 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Command, Decision, Needs, Taking } from '../../ledger/decision.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import { LoadedSet } from '../../ledger/proposal.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store.ts';
+import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
+import { SqliteTrail } from './audit-trail.ts';
 import { decideInside, loadInto } from './deciding.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import { openFile } from './file.ts';
 import type { Follower } from './seat/follower.ts';
 import type { Seat } from './seat/seat.ts';
-import { SqliteTrail } from './trail.ts';
 import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 

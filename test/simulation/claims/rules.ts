@@ -1,6 +1,6 @@
-import { type ClaimRules, DEFAULT_RULES } from '../../../src/domain/claims/rules.ts';
-import { noFleet } from '../../../src/fleet.ts';
-import type { Fleet } from '../../../src/operation.ts';
+import { type ClaimRules, DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
+import { noFleet } from '../../../src/features/claims/fleet/fleet.ts';
+import type { Fleet } from '../../../src/runtime/operation.ts';
 
 export const MINUTE_MS = 60_000;
 export const STALE_MS = 10 * MINUTE_MS;

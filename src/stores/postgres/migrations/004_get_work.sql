@@ -1,4 +1,4 @@
--- get_work as one step for everybody in a group: the second implementation of src/domain/queue/get-work.ts, which is its
+-- get_work as one step for everybody in a group: the second implementation of src/features/queue/get-work.ts, which is its
 -- oracle in the tests. Called by commit_group, which holds the operation ids' locks, has announced positions and has taken
 -- the time. It never waits: a row or an entity that somebody else is changing is passed over.
 --   takes    {i, p, o, g, agent_id, agent_type, session_id, types, count, lease_ms, settled, and the fields of a log row}

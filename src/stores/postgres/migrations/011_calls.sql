@@ -1,6 +1,6 @@
 -- Locks and work for callers without a Coxswain of their own: POST /rpc/acquire_lock through PostgREST, or a plain SELECT.
 -- They act for the agent that the signed token names (claims project and agent_id; agent_type and session_id if it has them).
--- What they decide is what the pure deciders in src/domain decide, which are their oracle in the tests; what they can't
+-- What they decide is what the pure deciders in src/features decide, which are their oracle in the tests; what they can't
 -- judge (folders, dependencies, standing in line) they say so and leave undecided. Every commit goes through commit_group.
 
 CREATE FUNCTION coxswain.api_call(p_operation text, p_operation_id text, p_parameters jsonb) RETURNS jsonb
@@ -23,7 +23,7 @@ BEGIN
     END IF;
   END LOOP;
   RETURN v_call || jsonb_build_object('operation', p_operation,
-    -- Long texts are shortened as by src/summarise.ts: their full form is in the event.
+    -- Long texts are shortened as by src/runtime/audit-summary.ts: their full form is in the event.
     'parameters', (SELECT coalesce(jsonb_object_agg(e.key, CASE
         WHEN jsonb_typeof(e.value) = 'string' AND length(e.value #>> '{}') > 300
         THEN to_jsonb(format('%s… (%s characters)', left(e.value #>> '{}', 300), length(e.value #>> '{}')))

@@ -77,7 +77,7 @@ BEGIN
       HINT = 'Use the HTTP API or MCP: they know the profiles of this project.';
   END IF;
   RETURN v_call || jsonb_build_object('operation', p_operation,
-    -- Long texts are shortened as by src/summarise.ts: their full form is in the event.
+    -- Long texts are shortened as by src/runtime/audit-summary.ts: their full form is in the event.
     'parameters', (SELECT coalesce(jsonb_object_agg(e.key, CASE
         WHEN jsonb_typeof(e.value) = 'string' AND length(e.value #>> '{}') > 300
         THEN to_jsonb(format('%s… (%s characters)', left(e.value #>> '{}', 300), length(e.value #>> '{}')))

@@ -4,7 +4,7 @@ import type { RefusalCode } from '../../../kernel/refusal.ts';
 import { version } from '../../../kernel/version.ts';
 import type { Command } from '../../../ledger/decision.ts';
 import { EVENT_SCHEMA, type Request, type Unplaced } from '../../../ledger/log.ts';
-import type { Outcome } from '../../../ledger/store.ts';
+import type { Outcome } from '../../../ledger/store-port.ts';
 import { SCHEMA_EPOCH } from '../schema.ts';
 
 /** Both ends must mean the same by a command, and mean the same file. */

@@ -1,8 +1,8 @@
-import type { StoreContext } from '../../../ledger/store.ts';
+import type { StoreContext } from '../../../ledger/store-port.ts';
 import type { SeatRow } from '../statements.ts';
 import type { Writer } from '../writer.ts';
 import { Follower } from './follower.ts';
-import { SeatServer } from './server.ts';
+import { SeatServer } from './seat-server.ts';
 
 /** Renewed by the way, in commits that happen anyhow; an idle seat writes nothing and runs out. */
 const LEASE_MS = 5000;

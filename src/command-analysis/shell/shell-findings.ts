@@ -1,0 +1,170 @@
+import { hasWildcard } from '../../kernel/glob.ts';
+import { Links, type Reached } from './links.ts';
+import { ALWAYS, type SimpleCommand } from './shell-command.ts';
+import { isKnown, shortPath, type Word, within } from './word.ts';
+
+/**
+ * One place that a command line would write, create, move or delete. `tree` is the path and, if it is a folder, everything
+ * below; `glob` a pattern that the shell would expand. Nothing is looked up: a `file` may turn out to be a folder.
+ */
+export interface Write {
+  readonly path: string;
+  readonly how: 'file' | 'tree' | 'glob';
+}
+
+/** A command that may change any file of a work tree, which ones only git knows. */
+export interface Sweep {
+  /** `git pull`. */
+  readonly command: string;
+  /** The folder whose work tree it is, as paths are written; empty: where the command line starts, also where nobody can tell. */
+  readonly folder: string;
+}
+
+/** What a tool call would touch. Reads are not in it. */
+export interface Touched {
+  /** Paths as written, joined with the folders changed into; absolute, or relative to where the command line starts. */
+  readonly writes: readonly Write[];
+  /** What could not be worked out, in words: "$(ls) as target of rm". */
+  readonly unknown: readonly string[];
+  readonly everywhere: readonly Sweep[];
+}
+
+export const NOTHING: Touched = { writes: [], unknown: [], everywhere: [] };
+
+const WRITES_MAX = 500;
+const UNKNOWN_MAX = 20;
+/** Terminals, sockets, streams. */
+const NO_FILE = /^(?:\/dev\/(?!shm\/)|\/proc\/self\/fd\/)/;
+/** Programs that take `host:path` for a place on another machine. */
+const REMOTE = new Set(['rsync', 'scp']);
+/** Wrappers that run their command once, here and now. */
+const RUN_ONCE = new Set('sudo doas env command builtin nice nohup time'.split(' '));
+
+/** As one value: a call has no room for as many arguments as a list may have. */
+type OneOrMore = Word | readonly Word[];
+
+const listed = (words: OneOrMore): readonly Word[] => ('text' in words ? [words] : words);
+
+/** Gathers what the commands of one line write, each place once. */
+export class Findings {
+  readonly #writes = new Map<string, Write>();
+  readonly #unknown: Set<string>;
+  readonly #links: Links;
+  #everywhere: Map<string, Sweep> | undefined;
+
+  /** `cwd`: where the command line starts; without it, links are found only by the spelling of their names. */
+  constructor(unknown: Iterable<string>, cwd?: string) {
+    this.#unknown = new Set(unknown);
+    this.#links = new Links(cwd);
+  }
+
+  get writes(): readonly Write[] {
+    return [...this.#writes.values()];
+  }
+
+  get touched(): Touched {
+    return {
+      writes: this.writes,
+      unknown: [...this.#unknown].slice(0, UNKNOWN_MAX),
+      everywhere: [...(this.#everywhere?.values() ?? [])],
+    };
+  }
+
+  file(command: SimpleCommand, words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, 'file');
+  }
+
+  tree(command: SimpleCommand, words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, 'tree');
+  }
+
+  /** The name itself is removed, or given to something else: what a link of that name leads to stays as it is. */
+  entry(command: SimpleCommand, how: 'file' | 'tree', words: OneOrMore): void {
+    for (const word of listed(words)) this.#add(command, word, how, true);
+  }
+
+  /** From here on what is written by way of `name` arrives at `target`; both as seen from the command's folder. */
+  link(command: SimpleCommand, name: Word, target: Word, text?: string): void {
+    const [from, to] = [placeOf(command, name), placeOf(command, target)];
+    if (from !== undefined && to !== undefined) this.#links.add(from, { target: to, text });
+  }
+
+  /** Links that are gone, for all that runs only after this. */
+  forget(command: SimpleCommand, names: OneOrMore): void {
+    if (!command.through.every((wrapper) => RUN_ONCE.has(wrapper))) return;
+    for (const name of listed(names)) {
+      const path = placeOf(command, name);
+      if (path !== undefined) this.#links.forget(path, command.when ?? []);
+    }
+  }
+
+  rename(command: SimpleCommand, name: Word, other: Word): void {
+    const [from, to] = [placeOf(command, name), placeOf(command, other)];
+    if (from !== undefined && to !== undefined) this.#links.rename(from, to, command.when ?? []);
+  }
+
+  unknown(what: string): void {
+    this.#unknown.add(what);
+  }
+
+  everywhere({ folder }: SimpleCommand, command: string): void {
+    const where = isKnown(folder) && !folder.glob ? folder.text : '';
+    this.#everywhere ??= new Map();
+    this.#everywhere.set(`${command} ${where}`, { command, folder: where });
+  }
+
+  #add(command: SimpleCommand, word: Word, how: 'file' | 'tree', itself = false): void {
+    if (!isKnown(word)) {
+      const of = command.name === '' ? 'a redirection' : command.name;
+      this.#unknown.add(`${word.unknown} as target of ${of}`);
+      return;
+    }
+    // An empty word is no path, and `-` is a stream; a line break makes it no file that anybody could lock.
+    if (word.text === '' || word.text === '-' || /[\0\n]/.test(word.text)) return;
+    const place = within(command.folder, word);
+    if (!isKnown(place)) {
+      this.#unknown.add(`${word.text} in the folder of ${place.unknown}`);
+      return;
+    }
+    if (NO_FILE.test(shortPath(place.text)) || (REMOTE.has(command.name) && /^[^/]*:/.test(word.text)))
+      return;
+    const glob = place.glob && hasWildcard(place.text);
+    // Where the pattern matches nothing the shell hands it on: Next.js calls its folders `[slug]`.
+    if (glob && place.spelling !== undefined)
+      this.#put(command, { path: place.spelling, glob: false }, how, itself);
+    this.#put(command, { path: place.text, glob }, how, itself);
+  }
+
+  #put({ when = ALWAYS }: SimpleCommand, start: Reached, how: 'file' | 'tree', itself: boolean): void {
+    if (this.#writes.size >= WRITES_MAX) {
+      this.#unknown.add(`more than ${WRITES_MAX} files`);
+      return;
+    }
+    for (const { path, glob } of this.#links.reached(start, itself, when))
+      this.#note(glob ? matching(path, how) : { path, how });
+  }
+
+  #note(write: Write): void {
+    if (this.#writes.size >= WRITES_MAX) {
+      this.#unknown.add(`more than ${WRITES_MAX} files`);
+      return;
+    }
+    this.#writes.set(`${write.how} ${write.path}`, write);
+  }
+}
+
+/** What a pattern matches, and of trees all that is below. */
+function matching(path: string, how: 'file' | 'tree'): Write {
+  const pattern = how === 'tree' ? path.replace(/\/*(?:\/\*\*)?$/, '/**') : path;
+  const whole = /^(?:([^*?]*)\/)?\*\*$/.exec(pattern);
+  return whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' };
+}
+
+/** A path as seen from where the command line starts, if it is known. */
+function placeOf({ folder }: SimpleCommand, word: Word): string | undefined {
+  const place = within(folder, word);
+  return isKnown(place) && !place.glob ? place.text : undefined;
+}
+
+/** Says what one command writes. */
+export type Writer = (command: SimpleCommand, found: Findings) => void;

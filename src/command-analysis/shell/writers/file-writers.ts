@@ -1,0 +1,267 @@
+import { found as filesFound } from '../prints.ts';
+import { type OptionSpec, type Options, parseOptions } from '../program-options.ts';
+import type { SimpleCommand } from '../shell-command.ts';
+import type { Findings, Writer } from '../shell-findings.ts';
+import { baseName, hasEnding, isKnown, literal, mapWord, unknownWord, type Word, within } from '../word.ts';
+
+/** Everything that is no option is written. */
+function operands(spec: OptionSpec = {}): Writer {
+  return (command, found) => found.file(command, parseOptions(command.args, spec).operands);
+}
+
+/** `chmod -x f`: the mode looks like an option. */
+const permissions: Writer = (command, found) => {
+  const mode = command.args.findIndex(({ text }) => /^-[rwxXstugo]+$/.test(text));
+  const args = command.args.filter((_, index) => index !== mode);
+  const options = parseOptions(args, { takes: '--reference --from' });
+  const skipped = mode === -1 && !options.has('--reference') ? 1 : 0;
+  const paths = options.operands.slice(skipped);
+  if (options.has('-R', '--recursive')) found.tree(command, paths);
+  else found.file(command, paths);
+};
+
+const isFolder = (word: Word): boolean => /(?:^|\/)\.{0,2}$/.test(word.text);
+
+interface Transfer {
+  readonly sources: readonly Word[];
+  readonly target: Word;
+  /** The target is a folder for sure: `-t`, a slash at the end, several sources. */
+  readonly into: boolean;
+  /** It is no folder for sure: `-T`. A link of that name is replaced. */
+  readonly exact: boolean;
+}
+
+function transferOf(options: Options): Transfer | undefined {
+  const given = options.values('-t', '--target-directory')[0];
+  const sources = given === undefined ? options.operands.slice(0, -1) : options.operands;
+  const target = given ?? options.operands.at(-1);
+  if (target === undefined || sources.length === 0) return undefined;
+  // In a loop over a pattern source and target are patterns, and one file each.
+  const patterns = !target.glob && sources.some(({ glob, spelling }) => glob && spelling === undefined);
+  const several = sources.length > 1 || patterns;
+  const exact = options.has('-T', '--no-target-directory');
+  const into = !exact && (given !== undefined || several || (isKnown(target) && isFolder(target)));
+  return { sources, target, into, exact };
+}
+
+/** What a source may be called afterwards. */
+function namesOf({ target, into, exact }: Transfer, source: Word): readonly Word[] {
+  if (into) return [inside(target, source)];
+  return exact ? [target] : [target, inside(target, source)];
+}
+
+/** What a source is called inside the target. */
+function inside(target: Word, source: Word): Word {
+  if (!isKnown(target)) return target;
+  if (!isKnown(source)) return unknownWord(`${source.unknown} in ${target.text}`);
+  const base = mapWord(source, baseName);
+  return base.text === '.' || base.text === '' ? target : within(target, base);
+}
+
+interface Arrival {
+  /** Folders come with all that is in them. */
+  readonly whole?: boolean;
+  /** A link of the target's name is replaced; nothing goes through it. */
+  readonly itself?: boolean;
+}
+
+/** Where copies and moved files arrive. */
+function arrive(
+  command: SimpleCommand,
+  found: Findings,
+  { sources, target, into, exact }: Transfer,
+  { whole = false, itself = false }: Arrival,
+): void {
+  for (const source of sources) {
+    const asTree = whole && !hasEnding(source);
+    const put = (word: Word): void => {
+      if (itself) found.entry(command, asTree ? 'tree' : 'file', word);
+      else if (asTree) found.tree(command, word);
+      else found.file(command, word);
+    };
+    if (into) put(inside(target, source));
+    else {
+      put(target);
+      // `cp a.ts lib`: a new file, or one in the folder of that name.
+      const unsure = !asTree && !exact && isKnown(target) && isKnown(source);
+      if (unsure && !target.glob && !hasEnding(target)) put(inside(target, source));
+    }
+  }
+}
+
+const move: Writer = (command, found) => {
+  const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
+  const transfer = transferOf(options);
+  if (transfer === undefined) return;
+  const { sources, target, exact } = transfer;
+  for (const source of sources) found.entry(command, hasEnding(source) ? 'file' : 'tree', source);
+  arrive(command, found, transfer, { whole: true, itself: exact });
+  const sure = !options.has('-n', '-i', '-u', '--no-clobber', '--interactive', '--update');
+  if (exact && sure) found.forget(command, target);
+  for (const source of sources)
+    for (const name of namesOf(transfer, source)) found.rename(command, source, name);
+  if (sure) found.forget(command, sources);
+};
+
+const copy: Writer = (command, found) => {
+  const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
+  const transfer = transferOf(options);
+  if (transfer === undefined) return;
+  arrive(command, found, transfer, { whole: options.has('-r', '-R', '-a', '--recursive', '--archive') });
+  if (options.has('-l', '--link')) linked(command, found, transfer, 'hard');
+  else if (options.has('-s', '--symbolic-link')) linked(command, found, transfer, 'symbolic');
+};
+
+/**
+ * Other names for the sources. A hard one shows nobody later whose file it is, so it counts as a change of the file; what goes
+ * through a symbolic one is followed, on the disk and within this command line.
+ */
+function linked(
+  command: SimpleCommand,
+  found: Findings,
+  transfer: Transfer,
+  kind: 'hard' | 'symbolic' | 'relative',
+): void {
+  const { sources } = transfer;
+  if (kind === 'hard') found.file(command, sources);
+  for (const source of sources)
+    for (const name of namesOf(transfer, source)) {
+      if (kind === 'symbolic') found.link(command, name, besides(name, source), source.text);
+      else found.link(command, name, source);
+    }
+}
+
+/** A symbolic link's text is read from where the link is. */
+function besides(name: Word, target: Word): Word {
+  const folder = mapWord(name, (text) => (text.includes('/') ? text.replace(/[^/]*$/, '') : ''));
+  return within(folder, target);
+}
+
+const install: Writer = (command, found) => {
+  const takes = '-m -o -g -t -S --mode --owner --group --target-directory';
+  const options = parseOptions(command.args, { takes });
+  if (options.has('-d', '--directory')) return found.file(command, options.operands);
+  const transfer = transferOf(options);
+  if (transfer !== undefined) arrive(command, found, transfer, {});
+};
+
+const link: Writer = (command, found) => {
+  const options = parseOptions(command.args, { takes: '-t -S --target-directory' });
+  // With one word it makes a link of that name here.
+  const here: Transfer = { sources: options.operands, target: literal(''), into: true, exact: false };
+  const given = transferOf(options) ?? here;
+  // `ln -n` takes a link to a folder for a file.
+  const exact = given.exact || (!given.into && options.has('-n', '--no-dereference'));
+  const transfer = { ...given, exact };
+  arrive(command, found, transfer, { itself: true });
+  const kind = !options.has('-s', '--symbolic')
+    ? 'hard'
+    : options.has('-r', '--relative')
+      ? 'relative'
+      : 'symbolic';
+  // Without -f it fails where there is something, and else what is there may be a folder.
+  if (exact && options.has('-f', '--force') && !options.has('-i', '--interactive'))
+    found.forget(command, transfer.target);
+  linked(command, found, transfer, kind);
+};
+
+const rsync: Writer = (command, found) => {
+  const takes =
+    '-e -f --exclude --include --filter --exclude-from --include-from --files-from --rsh --chmod --backup-dir';
+  const options = parseOptions(command.args, { takes });
+  if (options.has('-n', '--dry-run', '--list-only')) return;
+  const sources = options.operands.slice(0, -1);
+  const target = options.operands.at(-1);
+  if (target === undefined || sources.length === 0) return;
+  if (options.has('--remove-source-files')) found.tree(command, sources);
+  const files = sources.every(hasEnding) && !options.has('--delete');
+  if (files) arrive(command, found, { sources, target, into: isFolder(target), exact: false }, {});
+  else found.tree(command, target);
+};
+
+const scp: Writer = (command, found) => {
+  const takes = '-P -i -o -c -F -J -l -S -D -X';
+  const options = parseOptions(command.args, { takes });
+  const transfer = transferOf(options);
+  if (transfer !== undefined) arrive(command, found, transfer, { whole: options.has('-r') });
+};
+
+const dd: Writer = (command, found) => {
+  for (const word of command.args) {
+    if (word.text.startsWith('of='))
+      found.file(
+        command,
+        mapWord(word, (text) => text.slice(3)),
+      );
+    else if (!isKnown(word)) found.unknown(`${word.unknown} as target of dd`);
+  }
+};
+
+/** Names that are gone afterwards, and links by those names with them. */
+function removed(whole: (options: Options) => boolean): Writer {
+  return (command, found) => {
+    const options = parseOptions(command.args);
+    found.entry(command, whole(options) ? 'tree' : 'file', options.operands);
+    if (!options.has('-i', '-I', '--interactive', '--help', '--version'))
+      found.forget(command, options.operands);
+  };
+}
+
+const remove = removed(({ has }) => has('-r', '-R', '--recursive'));
+
+/** `find … -delete`, `-fprint file`; what `-exec` runs is a command of its own. */
+const find: Writer = (command, found) => {
+  command.args.forEach(({ text }, index) => {
+    const next = command.args[index + 1];
+    if (text === '-delete') found.file(command, filesFound(command.args));
+    if (/^-(?:fprint0?|fprintf|fls)$/.test(text) && next !== undefined) found.file(command, next);
+  });
+};
+
+const split: Writer = (command, found) => {
+  const options = parseOptions(command.args, {
+    takes: '-a -b -C -l -n -t --lines --bytes --number --suffix-length',
+  });
+  const prefix = options.operands[1] ?? literal('x');
+  found.file(command, isKnown(prefix) ? { text: `${prefix.text}*`, glob: true } : prefix);
+};
+
+const csplit: Writer = (command, found) => {
+  const [prefix = literal('xx')] = parseOptions(command.args, { takes: '-f -b -n --prefix' }).values(
+    '-f',
+    '--prefix',
+  );
+  found.file(command, isKnown(prefix) ? { text: `${prefix.text}*`, glob: true } : prefix);
+};
+
+export const fileWriters: Readonly<Record<string, Writer>> = {
+  rm: remove,
+  grm: remove,
+  trash: removed(() => true),
+  rmdir: operands(),
+  unlink: removed(() => false),
+  shred: operands({ takes: '-n -s --iterations --size --random-source' }),
+  truncate: operands({ takes: '-s -r --size --reference' }),
+  touch: operands({ takes: '-r -d -t --reference --date' }),
+  mkdir: operands({ takes: '-m --mode' }),
+  mkfifo: operands({ takes: '-m' }),
+  tee: operands(),
+  sponge: operands(),
+  chmod: permissions,
+  chown: permissions,
+  chgrp: permissions,
+  mv: move,
+  gmv: move,
+  rename: (command, found) =>
+    found.file(command, parseOptions(command.args, { takes: '-e' }).operands.slice(1)),
+  cp: copy,
+  gcp: copy,
+  install,
+  ln: link,
+  rsync,
+  scp,
+  dd,
+  find,
+  split,
+  csplit,
+};

@@ -1,4 +1,0 @@
-/** All that a check before a tool needs, in one piece of the bundle (scripts/hook-bundle.ts). */
-export { guard } from './guard.ts';
-export { noteFailure } from './hook-log.ts';
-export { openPlace } from './place.ts';

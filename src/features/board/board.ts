@@ -1,0 +1,107 @@
+import { nameMatches } from '../../kernel/glob.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+import { type Bid, type Bidder, type BoardSettings, DEFAULT_SETTINGS, type Phase } from './board-settings.ts';
+
+/** One on the roster. */
+export interface Member extends Bidder {
+  /** Of a configuration file; the others came by themselves, and no file sends them away. */
+  readonly configured: boolean;
+  readonly joined_at_ms: number;
+}
+
+/** The rules of the board, and everybody whose bid is waited for. */
+export interface BoardState {
+  readonly settings: BoardSettings;
+  /** By name, so that all that goes through them is in the same order for everybody. */
+  readonly members: readonly Member[];
+  /** Grows with every change: a claim that knows an older one has to be told. */
+  readonly generation: number;
+}
+
+export type BoardRecord = EntityRecord<BoardState>;
+
+const BOARD = 'board';
+
+export const boardKey: EntityKey = { kind: BOARD, id: BOARD };
+
+const EMPTY: BoardState = { settings: DEFAULT_SETTINGS, members: [], generation: 0 };
+
+export function boardOf(record: BoardRecord | undefined): BoardState {
+  return record?.state ?? EMPTY;
+}
+
+export function boardEvent(type: string, data: JsonObject): EventBody {
+  return { ...boardKey, type, data };
+}
+
+export const boardEntity: EntityType<BoardState> = {
+  kind: BOARD,
+  // Every publication and every bid goes by it, and it changes when somebody comes or goes.
+  steady: true,
+  evolve(before, event, at_ms) {
+    const state = before ?? EMPTY;
+    const generation = state.generation + 1;
+    switch (event.type) {
+      case 'board_configured': {
+        const { settings, agents } = event.data as unknown as { settings: BoardSettings; agents: Bidder[] };
+        const others = state.members.filter(
+          ({ configured, agent_id }) => !configured && !agents.some((agent) => agent.agent_id === agent_id),
+        );
+        const members = agents.map((agent) => ({ ...agent, configured: true, joined_at_ms: at_ms }));
+        return { settings, members: inOrder([...others, ...members]), generation };
+      }
+      case 'bidder_joined': {
+        const joined = { ...(event.data as unknown as Bidder), configured: false, joined_at_ms: at_ms };
+        const others = state.members.filter(({ agent_id }) => agent_id !== joined.agent_id);
+        return { ...state, members: inOrder([...others, joined]), generation };
+      }
+      case 'bidder_left': {
+        const members = state.members.filter(({ agent_id }) => agent_id !== event.data.agent_id);
+        return { ...state, members, generation };
+      }
+      default:
+        throw new Error(`unknown event of the board: ${event.type}`);
+    }
+  },
+  index: () => ({}),
+};
+
+/** By code units, not by anybody's language: the same everywhere. */
+export function byName(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function inOrder(members: readonly Member[]): Member[] {
+  return [...members].sort((a, b) => byName(a.agent_id, b.agent_id));
+}
+
+export function memberOf(board: BoardState, agent_id: string): Member | undefined {
+  return board.members.find((member) => member.agent_id === agent_id);
+}
+
+/** What there is to bid on, as far as a standing bid looks at it. */
+export interface Offered {
+  readonly artefact_type: string;
+  readonly produced_by_agent: string;
+}
+
+/** Undefined: it has to be asked. Whoever made something does not also want it as its own work, or it would never end. */
+export function standingBid({ standing_bid, agent_id }: Bidder, offered: Offered): Bid | undefined {
+  if (standing_bid === undefined) return undefined;
+  const { bid, target_types } = standing_bid;
+  if (target_types?.some((pattern) => nameMatches(pattern, offered.artefact_type)) === false) return 'ignore';
+  return bid !== 'review' && offered.produced_by_agent === agent_id ? 'ignore' : bid;
+}
+
+/** The agent's own limit beats the phase's. */
+export function limitOf(board: BoardState, agent_id: string, phase: Phase): number {
+  return memberOf(board, agent_id)?.timeout_ms ?? board.settings.timeouts_ms[phase];
+}
+
+/** How often an agent may try at one part of a claim before it has failed at it. */
+export function attemptsOf(board: BoardState, agent_id: string): number {
+  const member = memberOf(board, agent_id);
+  const policy = member?.on_failure ?? board.settings.on_failure;
+  return policy === 'retry' ? (member?.max_attempts ?? board.settings.max_attempts) : 1;
+}

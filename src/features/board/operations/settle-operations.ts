@@ -1,0 +1,62 @@
+import { limits } from '../../../kernel/limits.ts';
+import { isRefusal } from '../../../kernel/refusal.ts';
+import { settleBoard } from '../../../runtime/commands.ts';
+import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { type BoardState, boardKey, boardOf } from '../board.ts';
+import { type BoardClaimState, biddingClaims, dueAt_ms, openClaims } from '../board-claim.ts';
+
+/** What fell due together is settled in so many commits; the rest is for whoever looks next. */
+const ROUNDS_MAX = 50;
+
+const soonest = openClaims(limits.board_claims_per_round);
+const bidding = biddingClaims(limits.board_claims_per_round);
+const dueNeeds = { keys: [boardKey], ranges: [soonest, bidding] };
+
+/**
+ * What time and a changed roster have made true of the claims on the board. Nobody has to run this on a schedule: whoever looks for
+ * grants or at the board does it. Answers in how long something falls due next.
+ */
+export async function settleDueClaims(step: Step): Promise<number> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const { due, next_ms } = await dueNow(step);
+    if (due.length === 0) return next_ms;
+    const answer = answerOf(await step.chore('settle_board', settleBoard(due)));
+    if (isRefusal(answer)) return next_ms;
+    step.announce();
+  }
+  return 0;
+}
+
+export async function dueNow(step: Pick<Step, 'find'>): Promise<{ due: string[]; next_ms: number }> {
+  const { loaded, now_ms } = await step.find(dueNeeds);
+  const { generation, members } = boardOf(loaded.get<BoardState>(boardKey));
+  const timed = loaded.list<BoardClaimState>(soonest);
+  const late = timed.filter(({ state }) => dueAt_ms(state) <= now_ms);
+  const outdated =
+    members.length === 0
+      ? []
+      : loaded.list<BoardClaimState>(bidding).filter(({ state }) => state.generation < generation);
+  const due = [...new Set([...late, ...outdated].map(({ id }) => id))].slice(
+    0,
+    limits.board_claims_per_round,
+  );
+  const first = timed.find(({ state }) => dueAt_ms(state) > now_ms);
+  return { due, next_ms: first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state) - now_ms };
+}
+
+/** In no list: processes that live long ask for it, with an input they have built. */
+export const tendBoard = {
+  name: 'settle_board',
+  group: 'board',
+  verb: 'tend',
+  summary: 'Settle what is due on the board.',
+  route: { method: 'POST', path: '' },
+  mutates: true,
+  standard: false,
+  examples: [],
+  input: () => Promise.reject(new Error('only our own code asks for this')),
+  async handle(_input, step) {
+    const next_ms = await settleDueClaims(step);
+    return { success: true, next_ms: Number.isFinite(next_ms) ? next_ms : null };
+  },
+} satisfies Operation;

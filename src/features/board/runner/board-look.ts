@@ -1,0 +1,80 @@
+import type { Coxswain } from '../../../index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { type ArtefactState, artefactKey, describeArtefact } from '../artefact.ts';
+import {
+  type BoardClaimRecord,
+  type BoardClaimState,
+  type BoardGrant,
+  claimsAwaiting,
+  claimsGranted,
+  grantTo,
+  openClaims,
+  outstanding,
+} from '../board-claim.ts';
+import { runIdOf } from '../take-grant.ts';
+
+/** A part that one of our agents is to deliver. */
+export interface OpenGrant {
+  readonly agent_id: string;
+  readonly claim: BoardClaimRecord;
+  readonly grant: BoardGrant;
+}
+
+export interface Seen {
+  readonly now_ms: number;
+  readonly grants: readonly OpenGrant[];
+  /** All there are; there may be more than one look takes in. */
+  readonly complete: boolean;
+  readonly bids: readonly { readonly agent_id: string; readonly claim: BoardClaimRecord }[];
+}
+
+/** What the board wants of these agents now, in one read. What is more than fits comes when something of it is done. */
+export async function lookFor(
+  { store, project }: Coxswain,
+  runnable: readonly string[],
+  asked: readonly string[],
+): Promise<Seen> {
+  const most = limits.board_claims_listed_max;
+  const granted = runnable.map((agent_id) => ({ agent_id, range: claimsGranted(agent_id, most) }));
+  const awaiting = asked.map((agent_id) => ({ agent_id, range: claimsAwaiting(agent_id, most) }));
+  const ranges = [...granted, ...awaiting].map(({ range }) => range);
+  const { loaded, now_ms } = await store.find(project, { ranges });
+  return {
+    now_ms,
+    complete: granted.every(({ range }) => loaded.list(range).length < most),
+    grants: granted.flatMap(({ agent_id, range }) =>
+      loaded.list<BoardClaimState>(range).flatMap((claim) => {
+        const grant = grantTo(claim.state, agent_id);
+        return grant === undefined ? [] : [{ agent_id, claim, grant }];
+      }),
+    ),
+    bids: awaiting.flatMap(({ agent_id, range }) =>
+      loaded.list<BoardClaimState>(range).map((claim) => ({ agent_id, claim })),
+    ),
+  };
+}
+
+export async function artefactOf(
+  { store, project }: Coxswain,
+  artefact_id: string,
+): Promise<JsonObject | undefined> {
+  const key = artefactKey(artefact_id);
+  const { loaded } = await store.find(project, { keys: [key] });
+  const record = loaded.get<ArtefactState>(key);
+  return record === undefined ? undefined : describeArtefact(record);
+}
+
+/** The runs that anybody may be working on. More claims than can be looked at: all of them. */
+export async function wantedRuns({ store, project }: Coxswain): Promise<(run_id: string) => boolean> {
+  const range = openClaims(limits.range_rows_max);
+  const { loaded } = await store.find(project, { ranges: [range] });
+  const claims = loaded.list<BoardClaimState>(range);
+  if (claims.length >= range.limit) return () => true;
+  const wanted = new Set(
+    claims.flatMap(({ id, state }) =>
+      outstanding(state).map((agent_id) => runIdOf(id, agent_id, grantTo(state, agent_id)?.attempt ?? 1)),
+    ),
+  );
+  return (run_id) => wanted.has(run_id);
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import type { Coxswain } from '../../../index.ts';
+import { fingerprint } from '../../../kernel/fingerprint.ts';
+import type { Refusal } from '../../../kernel/refusal.ts';
+import { stateFolder } from '../../port-blocks/port-config.ts';
+import type { BoardConfig } from '../files/agent-config.ts';
+import type { Places } from './process/run-files.ts';
+
+/** Where this machine keeps what agents of the board print: one folder for each board, whoever runs its agents. */
+export function placesOf(
+  { store_url, project, workspace }: Coxswain,
+  { folder }: Pick<BoardConfig, 'folder'>,
+  env: NodeJS.ProcessEnv,
+): Places | Refusal {
+  const state = stateFolder(env);
+  if (typeof state !== 'string') return state;
+  const runs = join(state, 'runs', fingerprint(`${store_url}\n${project}`));
+  return { runs, folder, repository: workspace.gitCommonDir === undefined ? undefined : workspace.root, env };
+}

@@ -1,0 +1,115 @@
+import { isAbsolute, resolve } from 'node:path';
+import { systemClock } from '../../../../kernel/clock.ts';
+import type { Assignment, Execution, ToolFailure } from '../execution-port.ts';
+import { folderIn, openWorkspace, type RunWorkspace } from './agent-workspace.ts';
+import { collected, NOTES } from './collect.ts';
+import { agentEnvironment } from './process-environment.ts';
+import { type Places, RunFiles } from './run-files.ts';
+import { clearFolder, isLost, makeFolder, starterOf } from './run-folder.ts';
+import { type Job, lateness, NotStarted, Running } from './running.ts';
+import { namedWrapper, startWrapper, type Wrapper } from './wrapper.ts';
+
+/** A run that has all it needs to be started. */
+export interface Prepared {
+  readonly run: RunFiles;
+  readonly assignment: Assignment;
+  readonly workspace: RunWorkspace | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What the wrapper runs, with which environment. */
+export interface Launched {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a run becomes processes, and what is to be ended that does not end with them. Containers have another one. */
+export interface Runtime {
+  launch(prepared: Prepared): Promise<Launched> | Launched;
+  end?(run: RunFiles): Promise<void>;
+  /** A failure's reason, where it was not the agent that failed. */
+  explain?(failure: ToolFailure, assignment: Assignment): ToolFailure;
+}
+
+/**
+ * Plainly as a process. No limit of memory: the one that shells have is for address space, of which some runtimes reserve
+ * more than a machine has memory. Of the processors it gets what others leave. Containers have hard limits.
+ */
+const asProcess: (places: Places) => Runtime = ({ folder }) => ({
+  launch({ assignment, env }) {
+    const [program = '', ...words] = assignment.agent.program?.command ?? [];
+    if (program === '') throw new Error('the agent has no command');
+    // As a path it is the configuration's: what an agent is reviewed with is not for the reviewed commit to say.
+    const isPath = program.includes('/') && !isAbsolute(program);
+    return { command: [isPath ? resolve(folder, program) : program, ...words], env };
+  },
+});
+
+/** Runs a grant's command. A run that is on this machine already is followed, and never begun twice. */
+export function startExecution(
+  assignment: Assignment,
+  places: Places,
+  runtime: Runtime = asProcess(places),
+): Execution {
+  const adopted = adoptExecution(assignment, places, runtime);
+  if (adopted !== undefined) return adopted;
+  const job = jobOf(assignment, places, runtime);
+  return new Running(job, async (isCancelled) => {
+    if (assignment.limit_ms <= 0) throw new NotStarted(lateness(assignment));
+    if (!makeFolder(job.run, assignment.run_id, places)) {
+      const notes = await clearFolder(job.run, places);
+      if (!makeFolder(job.run, assignment.run_id, places)) return await foundWrapper(job);
+      if (notes.length > 0) job.run.write(NOTES, notes.join('\n'));
+    }
+    return await launch(job, runtime, isCancelled);
+  });
+}
+
+/**
+ * A run that is on this machine, whoever started it: its command is waited for, and judged as if we had started it.
+ * Undefined: nothing is here, or its wrapper died without a word, as all do when the machine does. It is to be run anew.
+ */
+export function adoptExecution(
+  assignment: Assignment,
+  places: Places,
+  runtime: Runtime = asProcess(places),
+): Execution | undefined {
+  const job = jobOf(assignment, places, runtime);
+  const known = collected(job.run);
+  if (known !== undefined) return { delivered: Promise.resolve(known), cancel: () => {} };
+  if (starterOf(job.run) === undefined || isLost(job.run)) return undefined;
+  return new Running(job, () => foundWrapper(job));
+}
+
+function jobOf(assignment: Assignment, places: Places, { end }: Runtime): Job {
+  return { run: new RunFiles(assignment.run_id, places), assignment, places, alsoEnd: end };
+}
+
+async function launch(
+  { run, assignment, places }: Job,
+  runtime: Runtime,
+  isCancelled: () => boolean,
+): Promise<Wrapper> {
+  run.write('input.json', JSON.stringify(assignment.input));
+  const workspace = await openWorkspace(run, assignment, places);
+  const cwd = workspace === undefined ? places.folder : folderIn(workspace, places);
+  const variables = agentEnvironment(assignment, run, places);
+  const { command, env } = await runtime.launch({ run, assignment, workspace, cwd, env: variables });
+  if (isCancelled()) throw new Error('it was cancelled before it began');
+  const { limit_ms } = assignment;
+  return await startWrapper(run, { command, cwd, env, limit_ms, late: lateness(assignment) });
+}
+
+const LOOK_MS = 20;
+
+/** Of a run whose starter may still be preparing it. */
+async function foundWrapper({ run }: Job): Promise<Wrapper | undefined> {
+  for (;;) {
+    const wrapper = namedWrapper(run);
+    if (wrapper !== undefined || run.exit() !== undefined) return wrapper;
+    if (collected(run) !== undefined) return undefined;
+    if (isLost(run)) throw new Error('who was to start it has died');
+    await systemClock.sleep(LOOK_MS);
+  }
+}

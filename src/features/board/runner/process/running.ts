@@ -1,0 +1,130 @@
+import { signalGroup } from '../../../../child-process/group.ts';
+import { endMarked } from '../../../../child-process/marked.ts';
+import { systemClock } from '../../../../kernel/clock.ts';
+import type { Assignment, Delivery, Execution } from '../execution-port.ts';
+import { collect, printsTooMuch, TOO_MUCH } from './collect.ts';
+import { failed } from './failure.ts';
+import type { Places, RunFiles } from './run-files.ts';
+import { GRACE_MS, namedWrapper, type Wrapper } from './wrapper.ts';
+
+const LOOK_MS = 100;
+/** A wrapper that has said how it ended is gone at once. */
+const GONE_MS_MAX = 2_000;
+
+export interface Job {
+  readonly run: RunFiles;
+  readonly assignment: Assignment;
+  readonly places: Places;
+  /** Ends what does not end with its processes, such as a container. */
+  readonly alsoEnd?: ((run: RunFiles) => Promise<void>) | undefined;
+}
+
+export function lateness({ limit_ms }: Pick<Assignment, 'limit_ms'>): string {
+  return `It was not done in time (${Math.max(0, Math.round(limit_ms / 100) / 10)} s).`;
+}
+
+/** Its message is the reason why nothing was started. */
+export class NotStarted extends Error {}
+
+/** How a run comes to have a wrapper; undefined if it has ended already. */
+export type Begin = (isCancelled: () => boolean) => Promise<Wrapper | undefined>;
+
+/** Follows a run from wherever it is to its end, whoever started it. */
+export class Running implements Execution {
+  readonly delivered: Promise<Delivery>;
+  readonly #job: Job;
+  #wrapper: Wrapper | undefined;
+  #reason: string | undefined;
+  #kill_at_ms = Number.POSITIVE_INFINITY;
+  #wake = new AbortController();
+
+  constructor(job: Job, begin: Begin) {
+    this.#job = job;
+    this.delivered = this.#follow(begin);
+  }
+
+  cancel(reason: string): void {
+    this.#end(reason);
+  }
+
+  async #follow(begin: Begin): Promise<Delivery> {
+    const { run, assignment, places } = this.#job;
+    const deadline_ms = systemClock.elapsed_ms() + assignment.limit_ms;
+    try {
+      this.#wrapper = await begin(() => this.#reason !== undefined);
+      // Asked for while there was nothing to end yet, or by somebody who was killed over it.
+      this.#reason ??= run.read('ended')?.trim();
+      if (this.#reason !== undefined) this.#signal();
+      await this.#untilEnded(deadline_ms);
+      await this.#clearAway();
+      return await collect(run, assignment, places);
+    } catch (error) {
+      return await this.#notStarted(error);
+    }
+  }
+
+  async #notStarted(error: unknown): Promise<Delivery> {
+    const { run, assignment, places } = this.#job;
+    const why = error instanceof Error ? error.message : String(error);
+    const [reason, detail] =
+      error instanceof NotStarted ? [why, ''] : [this.#reason ?? 'It could not be started.', why];
+    const mishap = { reason, error: detail };
+    // A disk that takes no folder takes no result either.
+    return await collect(run, assignment, places, mishap).catch(() => failed(mishap, undefined));
+  }
+
+  async #untilEnded(deadline_ms: number): Promise<void> {
+    const { run, assignment } = this.#job;
+    this.#wrapper?.onEnd(() => this.#wake.abort());
+    while (this.#wrapper !== undefined && run.exit() === undefined) {
+      if (this.#wrapper.hasEnded()) {
+        const other = this.#wrapper.wasRefused() ? namedWrapper(run) : undefined;
+        if (other === undefined) return;
+        this.#wrapper = other;
+      }
+      const now_ms = systemClock.elapsed_ms();
+      if (now_ms >= deadline_ms) this.#end(lateness(assignment));
+      if (printsTooMuch(run)) this.#end(TOO_MUCH);
+      if (now_ms >= this.#kill_at_ms) this.#kill();
+      await systemClock.sleep(LOOK_MS, this.#wake.signal).catch(() => {});
+      if (this.#wake.signal.aborted) this.#wake = new AbortController();
+    }
+  }
+
+  /** First asked, and made to if that does not help. The first reason counts. */
+  #end(reason: string): void {
+    if (this.#reason !== undefined || this.#job.run.exit() !== undefined) return;
+    this.#reason = reason;
+    this.#signal();
+  }
+
+  #signal(): void {
+    if (this.#wrapper === undefined) return;
+    const { run } = this.#job;
+    // On the disk first: should we be killed now, the next one knows that it was not the command's own end.
+    run.writeOnce('ended', `${this.#reason}\n`);
+    this.#kill_at_ms = systemClock.elapsed_ms() + GRACE_MS;
+    if (this.#wrapper.hasEnded()) return;
+    signalGroup(this.#wrapper.pid, 'SIGTERM');
+    this.#wake.abort();
+  }
+
+  /** The wrapper dies with the others and can't say so any more. */
+  #kill(): void {
+    const { run } = this.#job;
+    run.writeOnce('exit', 'killed\n');
+    if (this.#wrapper?.hasEnded() === false) signalGroup(this.#wrapper.pid, 'SIGKILL');
+    endMarked(run.mark);
+  }
+
+  /** Nobody writes into the run's files any more when they are judged. */
+  async #clearAway(): Promise<void> {
+    const { run, alsoEnd } = this.#job;
+    const until_ms = systemClock.elapsed_ms() + GONE_MS_MAX;
+    while (this.#wrapper?.hasEnded() === false && systemClock.elapsed_ms() < until_ms)
+      await systemClock.sleep(LOOK_MS / 10);
+    if (this.#wrapper?.hasEnded() === false) signalGroup(this.#wrapper.pid, 'SIGKILL');
+    endMarked(run.mark);
+    await alsoEnd?.(run);
+  }
+}

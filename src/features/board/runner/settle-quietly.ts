@@ -1,0 +1,11 @@
+import type { Coxswain } from '../../../index.ts';
+import type { Connection } from '../../../runtime/coordinator.ts';
+import { dueNow, tendBoard } from '../operations/settle-operations.ts';
+
+/** What is due is settled by whoever looks; looked at first, so that a quiet board leaves no row. Answers in how long something is. */
+export async function settleIfDue({ store, project }: Coxswain, housekeeper: Connection): Promise<number> {
+  const { due, next_ms } = await dueNow({ find: (needs) => store.find(project, needs) });
+  if (due.length === 0) return next_ms;
+  await housekeeper.performBuilt(tendBoard, {});
+  return 0;
+}

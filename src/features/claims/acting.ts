@@ -1,0 +1,102 @@
+import { limits } from '../../kernel/limits.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { type Loaded, need, type Range, refused, type Verdict } from '../../ledger/decision.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import type { Caller } from '../../ledger/lease.ts';
+import { heardSince, type SessionState } from '../sessions/state.ts';
+import { agentChanged, claimModeIn, modeChanged, type SingleAgent } from './claim-mode.ts';
+import type { ClaimRules } from './claim-rules.ts';
+import { type ClaimState, claimsOf } from './edge-claim.ts';
+
+/** Who asks about a feature on an edge, and by which rules. Plain JSON: it may be decided in another process. */
+export interface ClaimCommand {
+  readonly caller: Caller;
+  /** Nobody has configured who the caller is; its name was made up by its door. */
+  readonly unnamed?: boolean | undefined;
+  readonly agent_role?: string | undefined;
+  readonly feature: string;
+  readonly edge: string;
+  readonly rules: ClaimRules;
+}
+
+/** Under which name the caller acts here, and what that changes about the project's mode. */
+export interface Acting {
+  readonly caller: Caller;
+  readonly single: boolean;
+  readonly events: readonly EventBody[];
+}
+
+export function actingIn(command: ClaimCommand, loaded: Loaded, now_ms: number): Acting | Verdict<never> {
+  const { caller, unnamed, rules } = command;
+  const mode = claimModeIn(loaded);
+  const isKnown = mode.agent?.caller_id === caller.agent_id;
+  const as = (agent_id: string) => ({ ...caller, agent_id });
+  if (mode.mode === 'many') {
+    const agent_id = unnamed === true && isKnown ? mode.agent?.agent_id : undefined;
+    return { caller: as(agent_id ?? caller.agent_id), single: false, events: [] };
+  }
+  if (isKnown) return { caller: as(mode.agent?.agent_id ?? caller.agent_id), single: true, events: [] };
+  const newcomer = {
+    agent_id: unnamed === true ? rules.single.agent_id : caller.agent_id,
+    caller_id: caller.agent_id,
+  };
+  if (mode.agent !== undefined) {
+    const ranges = signsOf(mode.agent, now_ms);
+    if (ranges.some((range) => !loaded.hasList(range))) return need({ ranges });
+    if (isLive(mode.agent, rules, loaded, now_ms)) {
+      if (mode.second_agent === 'refuse') return refused(secondAgent(mode.agent));
+      const { second_agent } = mode;
+      const event = modeChanged({ mode: 'many', second_agent }, 'second_agent', caller.agent_id);
+      return { caller, single: false, events: [event] };
+    }
+  }
+  return { caller: as(newcomer.agent_id), single: true, events: [agentChanged(newcomer)] };
+}
+
+const SILENT_MS = limits.session_stale_minutes_default * 60_000;
+
+function signsOf({ agent_id }: SingleAgent, now_ms: number): Range[] {
+  return [heardSince(now_ms - SILENT_MS), claimsOf(agent_id)];
+}
+
+/**
+ * It has a session that is not silent, or has worked on one of its claims. Looked for among all that are here, and not among its
+ * own: over the months those that have ended are most of them.
+ */
+function isLive(agent: SingleAgent, { stale_ms }: ClaimRules, loaded: Loaded, now_ms: number): boolean {
+  const here = loaded.list<SessionState>(heardSince(now_ms - SILENT_MS));
+  // More than one look shows: whoever they are, nobody is alone.
+  if (here.length === limits.sessions_listed_max) return true;
+  const hasSession = here.some(
+    ({ state }) => state.agent_id === agent.caller_id && now_ms - state.last_heartbeat_ms < SILENT_MS,
+  );
+  if (hasSession) return true;
+  return loaded
+    .list<ClaimState>(claimsOf(agent.agent_id))
+    .some(({ state }) => now_ms - state.last_active_ms < stale_ms);
+}
+
+function secondAgent({ agent_id }: SingleAgent): Refusal {
+  const message = `${agent_id} works on this project alone, and is there.`;
+  return refuse('single_agent_mode', message, { agent_id });
+}
+
+/**
+ * The role an agent acts in: the one the file binds it to, else the one it names, else the one it has claimed the edge in. A role
+ * can't be changed on the way: whoever could name another one at convergence would have every role.
+ */
+export function roleOf(
+  { rules, agent_role }: ClaimCommand,
+  { caller, single }: Acting,
+  granted: string | undefined,
+): { readonly agent_role: string | undefined } | Refusal {
+  const { agent_id } = caller;
+  const bound = Object.hasOwn(rules.agents, agent_id) ? rules.agents[agent_id] : undefined;
+  const fixed = bound ?? granted;
+  if (fixed !== undefined && agent_role !== undefined && agent_role !== fixed) {
+    const why = bound === undefined ? 'has claimed it as' : 'is bound by agent_roles.yml to';
+    const message = `${agent_id} ${why} ${fixed}, not ${agent_role}.`;
+    return refuse('role_mismatch', message, { agent_id, agent_role: fixed });
+  }
+  return { agent_role: fixed ?? agent_role ?? (single ? rules.single.agent_role : undefined) };
+}

@@ -1,0 +1,158 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { commit, type Decision, type Loaded, refused, type Verdict } from '../../ledger/decision.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import { grant, type Lease, renew, type Standing, standing } from '../../ledger/lease.ts';
+import { type Acting, actingIn, type ClaimCommand, roleOf } from './acting.ts';
+import { claimModeKey } from './claim-mode.ts';
+import {
+  type ClaimRecord,
+  type ClaimState,
+  claimEvent,
+  claimKey,
+  heldLease,
+  NEVER_MS,
+} from './edge-claim.ts';
+import { timeUp } from './released.ts';
+
+/** Everything a decision about one feature on one edge goes by. */
+export interface Scene<C extends ClaimCommand = ClaimCommand> extends Acting {
+  readonly command: C;
+  readonly record: ClaimRecord | undefined;
+  readonly current: Standing;
+  readonly agent_role: string | undefined;
+  readonly loaded: Loaded;
+  readonly now_ms: number;
+}
+
+export function decideScene<C extends ClaimCommand>(
+  command: C,
+  decide: (scene: Scene<C>) => Verdict<JsonObject>,
+): Decision<JsonObject> {
+  const key = claimKey(command.feature, command.edge);
+  return {
+    needs: { keys: [key, claimModeKey] },
+    decide(loaded, now_ms) {
+      const acting = actingIn(command, loaded, now_ms);
+      if ('verdict' in acting) return acting;
+      const record = loaded.get<ClaimState>(key);
+      const current = standing(heldLease(record?.state), acting.caller, now_ms);
+      const granted = current.standing === 'mine' ? record?.state.agent_role : undefined;
+      const role = roleOf(command, acting, granted);
+      if ('success' in role) return refused(role);
+      // In the spelling of its first event: others compare letter by letter who started an edge and who ended it.
+      const spelled = { ...command, edge: record?.state.edge ?? command.edge };
+      const verdict = decide({ command: spelled, ...acting, record, current, ...role, loaded, now_ms });
+      if (verdict.verdict !== 'commit' || acting.events.length === 0) return verdict;
+      return { ...verdict, events: [...acting.events, ...verdict.events] };
+    },
+  };
+}
+
+type Timed = Pick<Scene, 'command' | 'record' | 'now_ms'>;
+
+/** Without a hard end of the rules it is held until somebody ends it. */
+function timed({ command, now_ms }: Timed, lease: Lease): Lease {
+  const { ttl_ms } = command.rules;
+  return { ...lease, expires_at_ms: ttl_ms === undefined ? NEVER_MS : now_ms + ttl_ms };
+}
+
+export function newLease(scene: Scene): Lease {
+  return timed(scene, grant(scene.record, scene.caller, 0, scene.now_ms));
+}
+
+/** The holder claims again: in another session of its own that is another grant. */
+export function renewed(scene: Scene, record: ClaimRecord, lease: Lease): Lease {
+  return timed(scene, renew(record, lease, scene.caller, 0, scene.now_ms));
+}
+
+/** A sign of the holder, from whichever session, keeps the grant as it is. */
+export function prolonged(scene: Scene, lease: Lease): Lease {
+  return timed(scene, lease);
+}
+
+/** Undefined: nothing runs out that a commit could be too late for. */
+export function deadline_ms({ expires_at_ms }: Lease): number | undefined {
+  return expires_at_ms >= NEVER_MS ? undefined : expires_at_ms;
+}
+
+export function expiresAt({ expires_at_ms }: Lease): string | null {
+  return expires_at_ms >= NEVER_MS ? null : isoTime(expires_at_ms);
+}
+
+/** The grant that begins here, after the one whose time was up, if there was one. */
+export function startEvents(scene: Scene, lease: Lease): EventBody[] {
+  const { command, caller, current, agent_role } = scene;
+  const lapsed = current.standing === 'free' ? current.lapsed : undefined;
+  const started = claimEvent(command, 'edge_started', {
+    granted_to: caller.agent_id,
+    agent_role,
+    source: 'serialiser',
+    lease: { ...lease },
+  });
+  return [...(lapsed === undefined ? [] : [timeUp(command, lapsed)]), started];
+}
+
+/** The grant that the caller goes on with, or why it has none. */
+export type Own =
+  | { readonly lease: Lease; readonly events: readonly EventBody[]; readonly state?: ClaimState | undefined }
+  | { readonly refusal: Refusal };
+
+/** Who works alone need not claim first: the edge is started in the commit of whatever it does. */
+export function ownGrant(scene: Scene): Own {
+  const { command, caller, record, current, single } = scene;
+  switch (current.standing) {
+    case 'superseded':
+      return { refusal: superseded(scene, current.lease) };
+    case 'taken':
+      return { refusal: notHolder(scene, current.lease) };
+    case 'mine':
+      return { lease: current.lease, events: [], state: record?.state };
+    case 'free': {
+      // It means a grant that is over: somebody has ended it, and not for it to begin again unseen.
+      if (!single || caller.token !== undefined)
+        return { refusal: notStarted(command, caller.token, current.lapsed) };
+      const lease = newLease(scene);
+      return { lease, events: startEvents(scene, lease) };
+    }
+  }
+}
+
+export function named({ feature, edge }: Pick<ClaimCommand, 'feature' | 'edge'>) {
+  return { feature: feature.trim(), edge: edge.trim() };
+}
+
+export function superseded({ command, caller }: Scene, lease: Lease): Refusal {
+  const about = named(command);
+  const message = `Grant ${caller.token} of ${about.edge} on ${about.feature} is over; grant ${lease.token} of ${lease.agent_id} has replaced it.`;
+  return refuse('superseded', message, { ...about, held_by: lease.agent_id, fencing_token: lease.token });
+}
+
+export function notHolder({ command, record }: Scene, lease: Lease): Refusal {
+  const about = named(command);
+  const message = `${about.edge} on ${about.feature} is held by ${lease.agent_id}; it stays so.`;
+  const held_role = record?.state.agent_role ?? null;
+  return refuse('not_holder', message, { ...about, held_by: lease.agent_id, held_role });
+}
+
+function notStarted(command: ClaimCommand, token: number | undefined, lapsed: Lease | undefined): Refusal {
+  const about = named(command);
+  const grantIsOver = token === undefined ? '' : ` Grant ${token} is over.`;
+  const ranOut =
+    lapsed === undefined ? '' : ` ${lapsed.agent_id}'s claim ran out at ${isoTime(lapsed.expires_at_ms)}.`;
+  return refuse(
+    'edge_not_started',
+    `Nobody works on ${about.edge} on ${about.feature}.${grantIsOver}${ranOut}`,
+    about,
+  );
+}
+
+/** A commit that relies on this lease, with what it starts before. */
+export function commitUnder(
+  own: { readonly lease: Lease; readonly events: readonly EventBody[] },
+  events: readonly EventBody[],
+  answer: JsonObject,
+): Verdict<JsonObject> {
+  return commit([...own.events, ...events], answer, deadline_ms(own.lease));
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
+import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
+import { type ClaimState, heldClaims, staleClaims } from './edge-claim.ts';
+
+/** The one agent of a project in single mode. */
+export interface SingleAgent {
+  /** The name it holds claims under: `primary`, if nobody gave it one. */
+  readonly agent_id: string;
+  /** As its door calls it. */
+  readonly caller_id: string;
+}
+
+export const SECOND_AGENT = ['refuse', 'switch'] as const;
+export type SecondAgent = (typeof SECOND_AGENT)[number];
+
+export const CLAIM_MODES = ['single', 'many'] as const;
+
+export interface ClaimMode {
+  readonly mode: (typeof CLAIM_MODES)[number];
+  /** What happens to another agent that comes while the one is there. */
+  readonly second_agent: SecondAgent;
+  /** Stays known among many: what it began alone it ends under the same name. */
+  readonly agent?: SingleAgent | undefined;
+}
+
+const MANY: ClaimMode = { mode: 'many', second_agent: 'switch' };
+
+/** One record, which every claim is decided by: a change of mode and a claim can't both win. */
+export const claimModeKey: EntityKey = { kind: 'claim_mode', id: 'all' };
+
+export const claimModeEntity: EntityType<ClaimMode> = {
+  kind: claimModeKey.kind,
+  steady: true,
+  everyones: true,
+  evolve(state = MANY, { type, data }) {
+    switch (type) {
+      case 'claim_mode_changed': {
+        const { mode, second_agent, agent } = data as unknown as ClaimMode;
+        return { mode, second_agent, agent: agent ?? state.agent };
+      }
+      case 'single_agent_changed': {
+        const { agent_id, caller_id } = data as unknown as SingleAgent;
+        return { ...state, agent: { agent_id, caller_id } };
+      }
+      default:
+        throw new Error(`unknown event of the claim mode: ${type}`);
+    }
+  },
+  index: () => ({}),
+};
+
+export function claimModeIn(loaded: Loaded): ClaimMode {
+  return loaded.get<ClaimMode>(claimModeKey)?.state ?? MANY;
+}
+
+export function modeChanged(
+  mode: ClaimMode,
+  cause: 'operator' | 'second_agent',
+  changed_by: string,
+): EventBody {
+  const agent = mode.agent === undefined ? {} : { agent: { ...mode.agent } };
+  const { mode: to, second_agent } = mode;
+  const data = { mode: to, second_agent, ...agent, cause, changed_by };
+  return { ...claimModeKey, type: 'claim_mode_changed', data };
+}
+
+export function agentChanged({ agent_id, caller_id }: SingleAgent): EventBody {
+  return { ...claimModeKey, type: 'single_agent_changed', data: { agent_id, caller_id } };
+}
+
+export interface SetClaimMode {
+  readonly mode: ClaimMode['mode'];
+  readonly second_agent: SecondAgent;
+  readonly changed_by: string;
+}
+
+/** Only who is alone can be the only one: with claims of several agents there is no single mode. */
+export function setClaimMode({ mode, second_agent, changed_by }: SetClaimMode): Decision<JsonObject> {
+  const ranges = mode === 'single' ? [heldClaims, staleClaims] : [];
+  return {
+    needs: { keys: [claimModeKey], ranges },
+    decide(loaded) {
+      const before = claimModeIn(loaded);
+      const held = ranges.flatMap((range) => loaded.list<ClaimState>(range));
+      const holders = [...new Set(held.map(({ state }) => state.lease?.agent_id ?? ''))];
+      if (holders.length > 1) {
+        const message = `${holders.length} agents hold claims: ${holders.slice(0, 5).join(', ')}.`;
+        return refused(refuse('wrong_status', message, { holders }));
+      }
+      const answer = { success: true, mode, second_agent };
+      if (before.mode === mode && before.second_agent === second_agent)
+        return commit([], { ...answer, changed: false });
+      const [only] = holders;
+      const alone = only === undefined || only === before.agent?.agent_id;
+      const agent = alone ? undefined : { agent_id: only, caller_id: only };
+      const event = modeChanged({ mode, second_agent, agent }, 'operator', changed_by);
+      return commit([event], { ...answer, changed: true });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { sha256 } from '../../kernel/hash.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import { nextVersion } from '../../ledger/entity.ts';
+import type { Lease } from '../../ledger/lease.ts';
+import type { ApprovalState } from '../trust/approvals/approval.ts';
+import { noticeEvent } from '../trust/approvals/notice.ts';
+import { requestEvent, wanted } from '../trust/approvals/request-approval.ts';
+import { named, type Scene } from './claim-context.ts';
+import { normEdge } from './edge.ts';
+import { claimEvent, claimId } from './edge-claim.ts';
+
+export const CONVERGENCE_APPROVAL = 'convergence';
+
+/** For so long a person is asked; converging again after that asks again. */
+const ASKED_MS = limits.approval_hours_max * 3600 * 1000;
+
+/** What is to be written down about the convergence, once a person has let it pass. */
+export interface Converging {
+  readonly iteration?: number | undefined;
+  readonly evaluators?: string | undefined;
+  readonly convergence_type?: string | undefined;
+}
+
+/** What a person's item of the queue keeps about the convergence that it stands for. */
+export interface EscalatedConvergence extends Converging {
+  readonly feature: string;
+  readonly edge: string;
+  readonly agent_role?: string | undefined;
+  readonly fencing_token: number;
+  readonly reason: string;
+}
+
+/** The convergence waits, the question is in the queue and people are told: one commit, or none of it. */
+export function escalationOf(
+  scene: Scene,
+  lease: Lease,
+  reason: string,
+  converging: Converging,
+): { readonly approval_id: string; readonly events: EventBody[] } {
+  const { command, caller, record, agent_role, now_ms } = scene;
+  const about = named(command);
+  const version = nextVersion(record, now_ms);
+  const context: EscalatedConvergence = {
+    ...about,
+    agent_role,
+    fencing_token: lease.token,
+    reason,
+    ...converging,
+  };
+  const shown = {
+    kind: CONVERGENCE_APPROVAL,
+    operation: 'converge_edge',
+    findings: [],
+    subject: `${about.edge} on ${about.feature} by ${caller.agent_id}: ${reason}`,
+    context: { ...context } as JsonObject,
+    requested_by: caller.agent_id,
+    // Of this attempt and no other: a person's no is no answer to the next one.
+    hash: sha256(`${CONVERGENCE_APPROVAL}\n${claimId(command.feature, command.edge)}\n${version}`),
+  };
+  const want = wanted(shown, ASKED_MS);
+  const { operation, subject } = shown;
+  const notice = { about: 'approval' as const, operation, subject, approval_id: want.id };
+  const events = [
+    claimEvent(command, 'convergence_escalated', {
+      agent_id: caller.agent_id,
+      agent_role,
+      reason,
+      action: 'escalate',
+      norm_edge: normEdge(command.edge),
+      approval_id: want.id,
+      asked_until_ms: now_ms + ASKED_MS,
+    }),
+    requestEvent(want, caller),
+    noticeEvent(`${CONVERGENCE_APPROVAL}\n${want.id}`, caller, notice),
+  ];
+  return { approval_id: want.id, events };
+}
+
+export function escalatedIn({ context }: Pick<ApprovalState, 'context'>): EscalatedConvergence {
+  return context as unknown as EscalatedConvergence;
+}

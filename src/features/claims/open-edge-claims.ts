@@ -1,0 +1,42 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Loaded, Needs } from '../../ledger/decision.ts';
+import { type ClaimRules, DEFAULT_RULES } from './claim-rules.ts';
+import { describeClaim, type HeldClaim, heldIn, needsResolving, resolveCommand } from './claim-status.ts';
+import { type ClaimState, heldClaims, staleClaims } from './edge-claim.ts';
+
+/** Those said to be stale first; a look is bounded, however many there are. */
+const RANGES = [staleClaims, heldClaims].map((range) => ({ ...range, limit: limits.overview_rows_max }));
+
+export const edgeClaimsNeeds: Needs = { ranges: RANGES };
+
+function held(loaded: Loaded, now_ms: number): HeldClaim[] {
+  return heldIn(
+    RANGES.flatMap((range) => loaded.list<ClaimState>(range)),
+    now_ms,
+  );
+}
+
+/** Who works on which edge of which feature, the longest silent first. */
+export function edgeClaims(loaded: Loaded, rules: ClaimRules = DEFAULT_RULES, now_ms: number): JsonObject[] {
+  return held(loaded, now_ms).map((claim) => describeClaim(claim, rules, now_ms));
+}
+
+/** Those that a person has to decide about. What waits for an approval is in the queue of approvals. */
+export function staleEdgeClaims(
+  loaded: Loaded,
+  rules: ClaimRules = DEFAULT_RULES,
+  now_ms: number,
+): JsonObject[] {
+  return held(loaded, now_ms)
+    .filter((claim) => needsResolving(claim, rules, now_ms))
+    .map(({ state, lease }) => ({
+      what: 'stale_claim',
+      feature: state.feature,
+      edge: state.edge,
+      agent_id: lease.agent_id,
+      since_at: isoTime(state.last_active_ms),
+      command: resolveCommand(state),
+    }));
+}

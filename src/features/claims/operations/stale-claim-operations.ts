@@ -1,0 +1,76 @@
+import { limits } from '../../../kernel/limits.ts';
+import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
+import { signalStaleClaims } from '../../../runtime/commands.ts';
+import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import type { ClaimRules } from '../claim-rules.ts';
+import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';
+import { isIdle, mayFree, type SeenIdle } from '../stale-claims.ts';
+
+/** Claims that fell silent together are told in so many commits; the rest is for whoever looks next. */
+const ROUNDS_MAX = 20;
+
+/**
+ * Says about each claim without a sign for too long that it is stale, once. Nobody has to run this on a schedule: whoever is
+ * turned away or looks at the claims does it. True: something was freed.
+ */
+export async function signalStale(step: Step, rules: ClaimRules): Promise<boolean> {
+  let freed = false;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    // The store's own time, not this machine's.
+    const { now_ms } = await step.find({});
+    const seen = await dueNow(step, rules, now_ms);
+    if (seen.length === 0) break;
+    const { stale_ms, stale_action } = rules;
+    const decision = signalStaleClaims({ seen, rules: { stale_ms, stale_action } });
+    const answer = answerOf(await step.chore('signal_stale_claims', decision));
+    if (isRefusal(answer)) break;
+    freed ||= Number(answer.freed) > 0;
+    if (Number(answer.signalled) > 0) step.announce();
+  }
+  return freed;
+}
+
+/** Silent and not yet said to be; and, where the rules free them, those that were only said to be. */
+async function dueNow(step: Step, rules: ClaimRules, now_ms: number): Promise<SeenIdle[]> {
+  const idle = idleSince(lastSign_ms(rules, now_ms));
+  const told = rules.stale_action === 'auto_release' ? [staleClaims] : [];
+  const { loaded } = await step.find({ ranges: [idle, ...told] });
+  const left = told
+    .flatMap((range) => loaded.list<ClaimState>(range))
+    .filter(({ state }) => mayFree(state, rules, now_ms) && isIdle(state, rules, now_ms));
+  return [...loaded.list<ClaimState>(idle), ...left]
+    .slice(0, limits.claims_per_round)
+    .map(({ state: { feature, edge, last_active_ms } }) => ({ feature, edge, last_active_ms }));
+}
+
+/** Whose last sign is before this is stale now. */
+export function lastSign_ms({ stale_ms }: Pick<ClaimRules, 'stale_ms'>, now_ms: number): number {
+  return Math.floor(now_ms) - stale_ms + 1;
+}
+
+/** For a look: one that can't be written down is still a look. */
+export async function trySignalStale(step: Step, rules: ClaimRules): Promise<void> {
+  try {
+    await signalStale(step, rules);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+  }
+}
+
+/** In no list: processes that live long ask for it from time to time, with an input they have built. */
+export const tendClaims = {
+  name: 'signal_stale_claims',
+  group: 'claim',
+  verb: 'tend',
+  summary: 'Say which claims have become stale.',
+  route: { method: 'POST', path: '' },
+  mutates: true,
+  standard: false,
+  examples: [],
+  input: () => Promise.reject(new Error('only our own code asks for this')),
+  async handle(_input, step) {
+    const rules = await step.fleet.rules();
+    if ('success' in rules) return rules;
+    return { success: true, freed: await signalStale(step, rules) };
+  },
+} satisfies Operation;

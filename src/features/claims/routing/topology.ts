@@ -1,0 +1,74 @@
+import { normEdge } from '../edge.ts';
+
+/** One step of a feature: the asset it starts from and the one it leads to. */
+export interface Step {
+  /** Normal. */
+  readonly edge: string;
+  /** Undefined: it can't be told, so it comes after all that stand before it. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const step = (from: string, to: string): Step => ({ edge: normEdge(`${from}_${to}`), from, to });
+
+/** The graph that goes without saying. */
+const DEFAULT_STEPS: readonly Step[] = [
+  step('intent', 'requirements'),
+  step('requirements', 'design'),
+  step('design', 'code'),
+  step('code', 'unit_tests'),
+  step('design', 'test_cases'),
+  step('design', 'uat_tests'),
+  step('code', 'cicd'),
+  step('cicd', 'running_system'),
+  step('running_system', 'telemetry'),
+  step('telemetry', 'intent'),
+];
+
+const START = 'intent';
+const byEdge = new Map(DEFAULT_STEPS.map((each) => [each.edge, each]));
+const byAsset = new Map(
+  DEFAULT_STEPS.filter(({ to }) => to !== START).map((each) => [each.to ?? '', each] as const),
+);
+const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
+
+/** What a feature goes through of which nothing is said. */
+const DEFAULT_TRAJECTORY: readonly Step[] = DEFAULT_STEPS.slice(0, 4);
+
+/** The usual steps, where a trajectory names none of its own; where it names any, nothing. */
+export function usualSteps(named: readonly (Step | undefined)[]): readonly Step[] {
+  return named.some((each) => each !== undefined) ? [] : DEFAULT_TRAJECTORY;
+}
+
+/**
+ * The steps of a trajectory, whose keys are edges (`design→code`, `design_code`) or, more often, the assets they lead to. An
+ * asset outside the default graph is a step in between: it comes from the one before it, and so does the one after it.
+ */
+export function stepsOf(keys: readonly string[]): (Step | undefined)[] {
+  let before: string | undefined;
+  return keys.map((key) => {
+    const found = stepOf(key, before);
+    before = found?.to ?? (normEdge(key) === START ? START : undefined);
+    return found;
+  });
+}
+
+function stepOf(key: string, before: string | undefined): Step | undefined {
+  const name = normEdge(key);
+  const known = byEdge.get(name);
+  if (known !== undefined) return known;
+  if (ARROW.test(key)) {
+    const [from = '', to = '', more] = key.split(ARROW).map(normEdge);
+    return more === undefined && from !== '' && to !== '' ? step(from, to) : { edge: name };
+  }
+  // Nothing leads to it: it is where everything starts.
+  if (name === START || name === '') return undefined;
+  const usual = byAsset.get(name);
+  const isBetween = before !== undefined && before !== START && !byAsset.has(before);
+  return usual === undefined || isBetween ? step(before ?? START, name) : usual;
+}
+
+/** The edge that leads to an asset of the default graph: some files name the asset where they mean the edge. */
+export function edgeToAsset(name: string): string | undefined {
+  return byAsset.get(normEdge(name))?.edge;
+}

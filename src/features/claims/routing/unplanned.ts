@@ -1,0 +1,37 @@
+import { normEdge } from '../edge.ts';
+import type { Feature, TakenEdge } from './feature.ts';
+
+const PRIORITY_DEFAULT = 5;
+
+/**
+ * Features that have no file are known by their claims alone: the edges that were ever worked on, whose modules nobody knows.
+ * One that has a file is what its file says; an edge beside its trajectory was most likely a slip.
+ */
+export function withUnplanned(features: readonly Feature[], taken: readonly TakenEdge[]): Feature[] {
+  const planned = new Set(features.map(({ feature }) => feature));
+  const edges = new Map<string, TakenEdge[]>();
+  for (const each of taken) {
+    if (planned.has(each.feature)) continue;
+    const list = edges.get(each.feature);
+    if (list === undefined) edges.set(each.feature, [each]);
+    else list.push(each);
+  }
+  const unplanned = [...edges].map(
+    ([feature, list]): Feature => ({
+      feature,
+      vector_type: 'feature',
+      status: 'in_progress',
+      priority: PRIORITY_DEFAULT,
+      // Nothing says what comes after what: each stands for itself.
+      trajectory: list.map(({ edge, converged }) => ({
+        edge: normEdge(edge),
+        status: converged === true ? 'converged' : 'iterating',
+        from: '',
+        to: normEdge(edge),
+      })),
+      dependencies: [],
+      touched_ms: Math.max(...list.map(({ last_active_ms = 0 }) => last_active_ms)),
+    }),
+  );
+  return [...features, ...unplanned];
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Fleet } from '../../../runtime/operation.ts';
+import type { Find } from './claims-read.ts';
+
+/** One look at all claims and one round of writing stands for all convergences within so long. */
+const TOGETHER_MS = 1000;
+
+/** As much of a step as this needs. */
+interface Converged {
+  readonly fleet: Fleet;
+  readonly find: Find;
+  elapsed_ms(): number;
+}
+
+interface Showing {
+  started_ms: number;
+  /** What is under way, or waits for its turn. */
+  running?: Promise<JsonObject> | undefined;
+  next?: Promise<JsonObject> | undefined;
+}
+
+const showings = new WeakMap<Fleet, Showing>();
+
+/**
+ * Feature files and views follow what was just committed. That stands whatever becomes of them: what could not be written is said
+ * beside the answer, and whoever converges next, or `cox views rebuild`, writes it. Where many converge, most are not kept waiting:
+ * the round that comes a moment later shows theirs, too.
+ */
+export async function showConverged(step: Converged): Promise<JsonObject> {
+  const { fleet } = step;
+  if (fleet.folder === '' || !isShown(fleet.folder)) return {};
+  const showing = showings.get(fleet) ?? { started_ms: Number.NEGATIVE_INFINITY };
+  showings.set(fleet, showing);
+  const since_ms = step.elapsed_ms() - showing.started_ms;
+  if (showing.running === undefined && since_ms >= TOGETHER_MS) return await refresh(step, showing);
+  showing.next ??= later(step, showing, TOGETHER_MS - since_ms);
+  return {};
+}
+
+/** Nobody has features there, nor views of them. */
+function isShown(folder: string): boolean {
+  return existsSync(join(folder, 'features')) || existsSync(join(folder, 'views'));
+}
+
+async function later(step: Converged, showing: Showing, wait_ms: number): Promise<JsonObject> {
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait_ms)));
+  await showing.running;
+  showing.next = undefined;
+  return await refresh(step, showing);
+}
+
+async function refresh(step: Converged, showing: Showing): Promise<JsonObject> {
+  showing.started_ms = step.elapsed_ms();
+  showing.running = written(step);
+  const problems = await showing.running;
+  showing.running = undefined;
+  return problems;
+}
+
+async function written({ fleet, find }: Converged): Promise<JsonObject> {
+  try {
+    const { refreshViews } = await import('./refresh.ts');
+    const { problems } = await refreshViews({ fleet, find });
+    return problems.length === 0 ? {} : { view_problems: [...problems] };
+  } catch (error) {
+    return { view_problems: [{ reason: error instanceof Error ? error.message : String(error) }] };
+  }
+}
+
+/** Before the store is closed: what was put off is done. */
+export async function allShown(fleet: Fleet): Promise<void> {
+  const showing = showings.get(fleet);
+  await showing?.next;
+  await showing?.running;
+}

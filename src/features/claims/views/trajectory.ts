@@ -1,0 +1,115 @@
+import { isoTime } from '../../../kernel/clock.ts';
+import type { Setting } from '../../../storage/yaml-text.ts';
+import { normEdge } from '../edge.ts';
+import { stepsOf, usualSteps } from '../routing/topology.ts';
+import type { ViewedClaim } from './claims-read.ts';
+
+const ASSETS = [
+  'intent',
+  'requirements',
+  'design',
+  'code',
+  'unit_tests',
+  'test_cases',
+  'uat_tests',
+  'cicd',
+  'running_system',
+  'telemetry',
+];
+const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
+/** What only a person takes back. */
+const HELD_BACK = ['blocked', 'time_box_expired'];
+
+/**
+ * The entry of a trajectory that an edge is about: the one of its name or, as most files have it, of the asset it leads to. An edge
+ * of which the file says nothing gets an entry.
+ */
+function entryFor({ edge, written }: Pick<ViewedClaim, 'edge' | 'written'>, keys: readonly string[]): string {
+  const same = keys.find((key) => normEdge(key) === edge);
+  return same ?? longestEnd(edge, keys) ?? afterArrow(written) ?? longestEnd(edge, ASSETS) ?? edge;
+}
+
+function longestEnd(edge: string, names: readonly string[]): string | undefined {
+  const fitting = names.filter((name) => normEdge(name) !== '' && edge.endsWith(`_${normEdge(name)}`));
+  return fitting.sort((a, b) => b.length - a.length)[0];
+}
+
+function afterArrow(written: string): string | undefined {
+  const last = written.split(ARROW).at(-1)?.trim();
+  return last === undefined || last === '' || !ARROW.test(written) ? undefined : normEdge(last);
+}
+
+/** What the file has to say for the log to be told truly; values that it has already are left out. */
+export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Setting[] {
+  const feature = asMap(file);
+  const trajectory = asMap(feature.trajectory);
+  const settings: Setting[] = [];
+  // With one of them written down the others have to be, too, in their order, or the feature would be that one step from then on.
+  const usual = usualSteps(stepsOf(Object.keys(trajectory))).flatMap(({ to }) => to ?? []);
+  const statuses = new Map(Object.entries(trajectory).map(([key, entry]) => [key, statusIn(entry)]));
+  for (const key of usual) statuses.set(key, 'pending');
+  for (const claim of claims) {
+    const key = entryFor(claim, [...statuses.keys()]);
+    statuses.set(key, claim.status);
+    const entry = trajectory[key];
+    const path = ['trajectory', key];
+    // `design: pending` is short for its status.
+    if (typeof entry === 'string') settings.push({ path, value: claim.status });
+    else settings.push(...entrySettings(path, asMap(entry), claim));
+  }
+  const status = statusOf(feature.status, [...statuses.values()]);
+  if (status !== undefined) settings.push({ path: ['status'], value: status });
+  const all = usual.map((key) => ({ path: ['trajectory', key, 'status'], value: statuses.get(key) ?? null }));
+  return [...all, ...settings].filter(({ path, value }) => !saysSame(valueAt(file, path), value));
+}
+
+function entrySettings(
+  path: readonly string[],
+  entry: Record<string, unknown>,
+  claim: ViewedClaim,
+): Setting[] {
+  const { status, iteration, started_at_ms, converged_at_ms } = claim;
+  const settings: Setting[] = [{ path: [...path, 'status'], value: status }];
+  if (iteration !== undefined) settings.push({ path: [...path, 'iteration'], value: iteration });
+  const times = { started_at: started_at_ms, converged_at: converged_at_ms };
+  for (const [name, at_ms] of Object.entries(times)) {
+    const isThere = (entry[name] ?? null) !== null;
+    if (at_ms !== undefined) settings.push({ path: [...path, name], value: isoTime(at_ms) });
+    else if (isThere && name === 'converged_at') settings.push({ path: [...path, name], value: null });
+  }
+  return settings;
+}
+
+/** Undefined: as it is. */
+function statusOf(now: unknown, statuses: readonly (string | undefined)[]): string | undefined {
+  if (statuses.length > 0 && statuses.every((each) => each === 'converged')) return 'converged';
+  if (HELD_BACK.includes(String(now))) return undefined;
+  const isBegun = statuses.some((each) => each === 'iterating' || each === 'converged');
+  return isBegun || now === 'converged' ? 'in_progress' : undefined;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+
+/** A moment may be written in more than one way. */
+function saysSame(now: unknown, value: Setting['value']): boolean {
+  if (typeof now !== 'string' || typeof value !== 'string') return (now ?? null) === value;
+  return now === value || (MOMENT.test(now) && MOMENT.test(value) && Date.parse(now) === Date.parse(value));
+}
+
+function statusIn(entry: unknown): string | undefined {
+  const status = typeof entry === 'string' ? entry : asMap(entry).status;
+  return typeof status === 'string' ? status : undefined;
+}
+
+function asMap(value: unknown): Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function valueAt(file: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => {
+    const map = asMap(at);
+    return Object.hasOwn(map, name) ? map[name] : undefined;
+  }, file);
+}

@@ -1,0 +1,45 @@
+import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { Finding } from '../trust/finding.ts';
+import { assessCommand } from './assess.ts';
+import { concluded } from './conclude.ts';
+import { credentialFinding } from './credentials.ts';
+import { gatherFacts } from './git-facts.ts';
+import { readGuardrails } from './project-reader.ts';
+
+export interface OperationText {
+  readonly operation_text: string;
+  readonly file_paths: readonly string[];
+}
+
+/** The work tree that the agent works in, if we are in it as well; elsewhere nothing of it is known. */
+export interface OwnTree extends Pick<Place, 'branch' | 'isBranch'> {
+  readonly root: string;
+  /** Where in it; default: at its top. */
+  readonly cwd?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const SOMEWHERE = { cwd: '/repository', root: '/repository' };
+
+/** What is dangerous about something that an agent describes: a command, and the files it would change. */
+export async function assessOperation(
+  { operation_text, file_paths }: OperationText,
+  tree: OwnTree | undefined,
+): Promise<Finding[]> {
+  const byName = file_paths.flatMap((path) => credentialFinding(path) ?? []);
+  const byText =
+    tree === undefined
+      ? await concluded(assessCommand(operation_text, SOMEWHERE), SOMEWHERE)
+      : await assessCommandIn(operation_text, tree);
+  return [...byText, ...byName];
+}
+
+/** A command with all that its project and its repository have to say about it. */
+export async function assessCommandIn(command: string, tree: OwnTree): Promise<Finding[]> {
+  const { root, cwd = root, env, branch, isBranch } = tree;
+  const place = { cwd, root, home: env.HOME, branch, isBranch };
+  const { project } = await readGuardrails(root, env);
+  const assessment = assessCommand(command, place, project);
+  if (assessment.findings.length === 0) return [];
+  return await concluded(assessment, place, await gatherFacts(assessment, place), project?.off);
+}

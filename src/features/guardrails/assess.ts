@@ -1,0 +1,146 @@
+import {
+  type Place,
+  type Reading,
+  readCommands,
+  writesOf,
+} from '../../command-analysis/shell/analyse-shell.ts';
+import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
+import { isKnown, within } from '../../command-analysis/shell/word.ts';
+import { globMatches } from '../../kernel/glob.ts';
+import type { Finding } from '../trust/finding.ts';
+import { PROJECT_WARNING } from '../trust/verdict.ts';
+import { checkedOut } from './checked-out.ts';
+import { isControlFile } from './control-files.ts';
+import { isCredentialFile } from './credentials.ts';
+import { Findings, type Removals } from './guard-findings.ts';
+import type { Check, Hit, Run } from './pattern.ts';
+import { disksWritten } from './programs/disk.ts';
+import { placesWritten } from './programs/overwrite.ts';
+import { judgeOpaque } from './programs/unread.ts';
+import { type ProjectPatterns, projectHits } from './project.ts';
+import { checksOf, knownPrograms } from './registry.ts';
+import { runsOf } from './run-text.ts';
+import { sentCredentials } from './sent.ts';
+import type { Dialect } from './sql/sql-tokens.ts';
+import { sqlFindings } from './sql-now.ts';
+
+/** What a command line would do that somebody should decide about. */
+export interface Assessment {
+  readonly findings: readonly Finding[];
+  /** What the findings would remove or overwrite, for the rules that excuse (`excuse.ts`). */
+  readonly removals: Removals;
+  /** SQL that a client would send. Its words are judged already; whoever has a parser can judge it better. */
+  readonly sql: readonly { readonly text: string; readonly dialect: Dialect }[];
+}
+
+/** Findings that are said and not stopped, whatever the profile. */
+const WARNINGS = new Set(['skip_hooks', 'delete_branch', 'force_push_with_lease', 'schema_change']);
+
+export function isWarningOnly({ category, operation, pattern }: Finding): boolean {
+  return category === 'database_migration' || WARNINGS.has(operation) || pattern.startsWith(PROJECT_WARNING);
+}
+
+const HELP = ['--help', '-?', '/?'];
+
+/** `--version` alone asks; with something behind it, it says which. */
+function asksForHelp({ texts }: Run): boolean {
+  if (texts.length === 1 && texts[0] === '--version') return true;
+  return HELP.some((option) => texts.includes(option)) && !texts.includes('--');
+}
+
+/**
+ * What a command line, or the argument list of a program, would do that is dangerous. Pure: nothing is run and nothing looked
+ * up; what is excused because git has it or a build makes it again is for `excuse`.
+ */
+export function assessCommand(
+  command: string | readonly string[],
+  place: Place,
+  project?: ProjectPatterns,
+): Assessment {
+  return assessReading(readCommands(command, place), place, project);
+}
+
+/** The same for a command line that was read before: locks and guardrails look at one reading. */
+export function assessReading(reading: Reading, place: Place, project?: ProjectPatterns): Assessment {
+  const found = new Findings();
+  const sql: { text: string; dialect: Dialect }[] = [];
+  const whole: Hit<string> = (id, detail) => found.add(id, undefined, detail);
+  for (const opaque of reading.opaque) judgeOpaque(opaque, whole);
+  const told: Pick<Run, 'sql' | 'report'> = {
+    sql: (text, dialect) => {
+      if (text.trim() === '') return;
+      sql.push({ text, dialect });
+      found.report(sqlFindings(text, dialect, place, assessCommand));
+    },
+    report: (findings) => found.report(findings),
+  };
+  for (const [index, command] of reading.commands.entries()) {
+    const { args } = command;
+    const run: Run = {
+      command,
+      place,
+      name: command.name.toLowerCase(),
+      args,
+      texts: args.map(({ text }) => text),
+      branches: () => checkedOut(reading.commands, index, place),
+      sql: told.sql,
+      report: told.report,
+    };
+    judge(run, found);
+    if (project !== undefined) projectHits(run, project, found);
+  }
+  found.distrust(movedTo(reading.commands));
+  for (const hit of runsOf(reading.commands)) found.add('download-run', undefined, { matched: hit });
+  return { findings: found.findings, removals: found.removals, sql };
+}
+
+/** Where files are moved to, or linked from: afterwards a name says nothing of what is there. */
+function movedTo(commands: readonly SimpleCommand[]): string[] {
+  return commands.flatMap(({ name, args, folder }) => {
+    if (name !== 'mv' && name !== 'ln') return [];
+    const target = args.filter(({ text }) => !text.startsWith('-')).at(-1);
+    const path = target === undefined ? undefined : within(folder, target);
+    return isKnown(path) ? [path.text.replace(/\/+$/, '')] : [];
+  });
+}
+
+function judge(run: Run, found: Findings): void {
+  const { command } = run;
+  const hit: Hit<string> = (id, detail) => found.add(id, command, detail);
+  disksWritten(run, hit);
+  placesWritten(run, hit);
+  written(command, run.place, hit);
+  if (asksForHelp(run)) return;
+  for (const check of checksFor(command)) check(run, hit);
+  sentCredentials(run, hit);
+}
+
+/** A name that is a pattern (`/bin/r?`) is each program that it could be. */
+function checksFor({ name }: SimpleCommand): readonly Check[] {
+  if (!name.includes('*') && !name.includes('?')) return checksOf(name);
+  const names = [...knownPrograms()].filter((known) => globMatches(name, known));
+  return names.slice(0, 10).flatMap(checksOf);
+}
+
+/** Making a folder, or handing a file to git, changes nothing in it. */
+const HARMLESS_WRITERS = /^(?:mkdir|git|chmod|chown)$/;
+/** They hold a token where a person has logged in, and in a home they are that person's. */
+const LOGIN_FILE = /\/\.(?:npmrc|yarnrc(?:\.yml)?|pypirc)$|\/\.ssh(?:\/|$)|\/\.(?:aws|gnupg|kube|azure)\/?$/;
+
+function isLogin(path: string, place: Place): boolean {
+  return LOGIN_FILE.test(path) && !path.startsWith(`${place.root ?? place.cwd}/`);
+}
+
+/** Files that a command writes, moves or removes by its nature, not because of a pattern. */
+function written(command: SimpleCommand, place: Place, hit: Hit<string>): void {
+  for (const { path, how } of writesOf(command)) {
+    const bare = path.endsWith('*') ? path.replace(/\*+$/, '') : path;
+    const matched = `${command.name === '' ? '>' : command.name} ${path}`;
+    const absolute = within({ text: place.cwd, glob: false }, { text: bare, glob: false }).text;
+    if (isControlFile(absolute, how !== 'file')) {
+      if (command.name !== 'mkdir' && command.elsewhere !== true) hit('control-file', { matched });
+    } else if (HARMLESS_WRITERS.test(command.name)) continue;
+    else if (isCredentialFile(bare) !== undefined || isLogin(absolute, place))
+      hit('credential-write', { matched });
+  }
+}

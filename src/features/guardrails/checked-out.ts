@@ -1,0 +1,172 @@
+import { GIT_GLOBAL } from '../../command-analysis/shell/git-names.ts';
+import type { Place } from '../../command-analysis/shell/parameters.ts';
+import { afterOptions, type Options } from '../../command-analysis/shell/program-options.ts';
+import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
+import { isKnown, literal, mapWord, type Word, within } from '../../command-analysis/shell/word.ts';
+import { readOptions } from './pattern.ts';
+import { type GitCommand, gitOf, inGitFolder, looksLikePath } from './programs/git-command.ts';
+
+/** With these git looks at another repository than the one around the folder. */
+const OTHER_REPOSITORY = /^(?:--git-dir|--work-tree|--namespace)(?:=|$)/;
+const VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_NAMESPACE'];
+
+const TAKES =
+  '-b -B -c -C --create --force-create --orphan --onto -s --strategy -X -x --exec --conflict --pathspec-from-file';
+const LONGS = `${TAKES} --force --track --move`;
+
+/** What a command leaves checked out. */
+interface Move {
+  /** Undefined: it can't be told which. */
+  readonly to: string | undefined;
+  /** Where it succeeds, is that one checked out and no other? `if_branch`: unless its word is the path of a file. */
+  readonly surely?: boolean | 'if_branch';
+}
+
+const ANY: Move = { to: undefined };
+
+/**
+ * Commands of git that leave the branch as it is. Any other may be an alias, or a program beside git: what it stands for is in
+ * files that nobody reads here, so it may turn to any branch (`git co main`).
+ */
+const STAYS = new Set(
+  [
+    'add am annotate apply archive blame bundle cat-file check-attr check-ignore check-mailmap check-ref-format',
+    'cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential describe',
+    'diagnose diff diff-files diff-index diff-tree difftool fast-export fetch fetch-pack fmt-merge-msg for-each-ref',
+    'for-each-repo format-patch fsck gc get-tar-commit-id grep hash-object help hook index-pack init',
+    'interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree',
+    'mergetool mktag mktree multi-pack-index mv name-rev notes pack-objects pack-refs patch-id prune prune-packed',
+    'pull push range-diff read-tree reflog refs remote repack replace request-pull rerere reset restore rev-list',
+    'rev-parse revert rm send-email send-pack shortlog show show-branch show-index show-ref sparse-checkout status',
+    'stripspace submodule tag unpack-objects update-index update-server-info var verify-commit verify-pack verify-tag',
+    'version whatchanged worktree write-tree',
+  ].flatMap((verbs) => verbs.split(' ')),
+);
+
+/**
+ * The branches that may be checked out when a command of the line runs: the one that is now, and those that commands before it
+ * turn to, each of which may fail. Where it runs only after one of them has succeeded (`&&`), what was before that is over.
+ * Undefined among them: it may be any other as well.
+ */
+export function possiblyCheckedOut(
+  commands: readonly SimpleCommand[],
+  index: number,
+  place: Place,
+): readonly (string | undefined)[] {
+  const command = commands[index];
+  const folder = command === undefined ? undefined : folderOf(command, place);
+  if (folder === undefined) return [undefined];
+  const succeeded = new Set(command?.afterSuccessOf);
+  // Of those that run at the same time nobody knows when they do it.
+  const atAnyTime = new Set<string | undefined>();
+  let found = new Set([place.branch?.(folder)]);
+  for (const before of commands.slice(0, index)) {
+    const move = moveOf(before);
+    if (move === undefined) continue;
+    if (succeeded.has(before) && folderOf(before, place) === folder && isSure(move, folder, place))
+      found = new Set(atAnyTime);
+    found.add(move.to);
+    if (before.afterSuccessOf === undefined) atAnyTime.add(move.to);
+  }
+  return [...found];
+}
+
+/** The same for whoever wants all of them or none. Undefined: it can't be told. */
+export function checkedOut(
+  commands: readonly SimpleCommand[],
+  index: number,
+  place: Place,
+): readonly string[] | undefined {
+  const found = possiblyCheckedOut(commands, index, place);
+  return found.every((branch) => branch !== undefined) ? found : undefined;
+}
+
+function isSure({ to, surely = false }: Move, folder: string, place: Place): boolean {
+  if (surely !== 'if_branch' || to === undefined) return surely === true;
+  // Where nobody can look, its word alone counts; without a repository it may be anything.
+  return place.isBranch?.(folder, to) ?? place.branch?.(folder) !== undefined;
+}
+
+function folderOf(command: SimpleCommand, { cwd }: Place): string | undefined {
+  const { args, elsewhere, variables } = command;
+  const own = args.slice(0, afterOptions(args, 0, GIT_GLOBAL));
+  if (elsewhere === true || own.some(({ text }) => OTHER_REPOSITORY.test(text))) return undefined;
+  if (VARIABLES.some((name) => variables.has(name))) return undefined;
+  const folder = within(literal(cwd), within(command.folder, inGitFolder(command, literal('.'))));
+  return isKnown(folder) && !folder.glob ? folder.text : undefined;
+}
+
+/** Undefined: it leaves what is checked out as it is. */
+function moveOf(command: SimpleCommand): Move | undefined {
+  const { name, args } = command;
+  if (/^(?:hub|jj|stg|gt|git-town|tig|lazygit)$/.test(name)) return ANY;
+  if (/^(?:gh|glab)$/.test(name))
+    return args.some(({ text }) => /^(?:checkout|co|develop|merge)$/.test(text)) ? ANY : undefined;
+  if (name !== 'git') return undefined;
+  const git = gitOf(command);
+  // Without a verb (`git --version`) it only tells something; one that is not known may be any.
+  if (git === undefined) return args.length > afterOptions(args, 0, GIT_GLOBAL) ? ANY : undefined;
+  const options = readOptions(git.rest, LONGS, { takes: TAKES });
+  const { operands, has } = options;
+  switch (git.verb) {
+    case 'checkout':
+    case 'switch': {
+      const move = turnsTo(options, git.verb === 'checkout');
+      return move === undefined || isPlain(command, git) ? move : { to: move.to };
+    }
+    case 'branch':
+      return has('-m', '-M', '--move', '-c', '-C') ? named(operands.at(-1)) : undefined;
+    case 'symbolic-ref':
+      return named(operands.at(-1));
+    case 'stash':
+      return operands[0]?.text === 'branch' ? named(operands[1]) : undefined;
+    case 'rebase':
+      return operands.length > 1 ? named(operands.at(-1)) : undefined;
+    default:
+      return STAYS.has(git.verb) ? undefined : ANY;
+  }
+}
+
+/** Options with which it still turns to the branch that it names. Others may ask for help, for patches, for no branch. */
+const PLAIN = /^(?:-[qfmtlbBcC]|--(?:quiet|force|merge|track|no-track|create|force-create|orphan|progress))$/;
+const PLAIN_GLOBAL = /^(?:-C|-c|--no-pager)$/;
+
+/** `git --help checkout x` and `git checkout -p x` succeed as well, and turn to nothing. */
+function isPlain({ args }: SimpleCommand, { rest }: GitCommand): boolean {
+  const isOption = ({ text }: Word): boolean => text.startsWith('-') && text !== '--';
+  const own = args.slice(0, args.length - rest.length - 1);
+  return (
+    args.every(isKnown) &&
+    own.filter(isOption).every(({ text }) => PLAIN_GLOBAL.test(text)) &&
+    rest.filter(isOption).every(({ text }) => PLAIN.test(text))
+  );
+}
+
+function turnsTo({ operands, afterDashes, has, values }: Options, takesPaths: boolean): Move | undefined {
+  const [made] = values('-b', '-B', '-c', '-C', '--create', '--force-create', '--orphan');
+  if (made !== undefined) return { ...named(made), surely: true };
+  const [first] = operands;
+  if (takesPaths && (first === undefined || arePaths(operands, afterDashes))) return undefined;
+  // Its branch is called as the remote one is: `-t origin/main`.
+  if (isKnown(first) && has('-t', '--track')) {
+    const bare = mapWord(first, (text) => text.replace(/^(?:refs\/)?(?:remotes\/)?[^/]+\//, ''));
+    return { ...named(bare), surely: true };
+  }
+  // What is checked out already.
+  if (/^(?:HEAD|@)$/.test(first?.text ?? '')) return undefined;
+  if (!takesPaths || afterDashes !== undefined) return { ...named(first), surely: true };
+  return first !== undefined && looksLikePath(first)
+    ? named(first)
+    : { ...named(first), surely: 'if_branch' };
+}
+
+/** `checkout main a.ts` and `checkout main -- a.ts` bring files; `checkout main --`, and `$X` where it is empty, turn to main. */
+function arePaths(operands: readonly Word[], afterDashes: readonly Word[] | undefined): boolean {
+  if (afterDashes !== undefined) return afterDashes.length > 0;
+  return operands.length > 1 && operands.every(isKnown);
+}
+
+function named(word: Word | undefined): Move {
+  if (!isKnown(word) || word.glob || /^(?:-|@\{.*)$/.test(word.text)) return ANY;
+  return { to: word.text.replace(/^refs\/heads\//, '') };
+}

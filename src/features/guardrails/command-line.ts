@@ -1,0 +1,48 @@
+import {
+  filesWrittenIn,
+  type Place,
+  type Reading,
+  readCommands,
+  type Touched,
+} from '../../command-analysis/shell/analyse-shell.ts';
+import { isKnown } from '../../command-analysis/shell/word.ts';
+import type { Permission } from '../trust/permission.ts';
+import { type Assessment, assessReading } from './assess.ts';
+import { possiblyCheckedOut } from './checked-out.ts';
+import { isCurrent } from './programs/git-push.ts';
+import { permissionOfCommand } from './push-permission.ts';
+
+export { assessCommand } from './assess.ts';
+
+/** A command line read once, for whoever wants to know something of it. */
+export interface CommandLine {
+  /** Which files it would write. */
+  readonly touched: Touched;
+  /** What is dangerous about it. */
+  readonly assessment: Assessment;
+  /** What a profile has to allow for it, besides running commands: pushing has words of its own. */
+  readonly permissions: readonly Permission[];
+}
+
+export function lookAt(command: string | readonly string[], place: Place): CommandLine {
+  const reading = readCommands(command, place);
+  return {
+    touched: filesWrittenIn(reading, place),
+    assessment: assessReading(reading, place),
+    permissions: permissionsIn(reading, place),
+  };
+}
+
+function permissionsIn({ commands }: Reading, place: Place): Permission[] {
+  const found = commands.flatMap(({ name, args }, index) => {
+    if (name !== 'git' || !args.some(({ text }) => text === 'push')) return [];
+    const words = ['git', ...args.map(({ text }) => text)];
+    const known = possiblyCheckedOut(commands, index, place);
+    const isTold = !known.includes(undefined) && args.every((word) => isKnown(word) || isCurrent(word));
+    // What nobody can tell may be main: what is said of main holds as well, as it does for a forced push.
+    const branches = isTold ? known : [...known, undefined, 'main'];
+    return branches.map((branch) => permissionOfCommand(words, branch));
+  });
+  // A forced one is a finding, and then the guardrails and a person decide.
+  return [...new Set(found)].filter((permission) => /^git_push(?!_force)/.test(permission));
+}

@@ -1,0 +1,98 @@
+import type { Place } from '../../command-analysis/shell/parameters.ts';
+import {
+  namesIn,
+  type OptionSpec,
+  type Options,
+  parseOptions,
+} from '../../command-analysis/shell/program-options.ts';
+import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
+import { isKnown, mapWord, type Word } from '../../command-analysis/shell/word.ts';
+import type { Category, Finding } from '../trust/finding.ts';
+import type { Dialect } from './sql/sql-tokens.ts';
+
+/** What the registry says of one dangerous thing. */
+export interface PatternText {
+  readonly category: Category;
+  readonly operation: string;
+  /** What would be lost, in one sentence. */
+  readonly reason: string;
+  readonly instead?: string;
+}
+
+/** Something that a finding would remove or overwrite, for the rules that excuse. */
+export interface Removal {
+  /** Absolute, or relative to where the command line starts. */
+  readonly path: string;
+  readonly how: 'file' | 'tree' | 'glob';
+  /** On another machine or in a container: only its name says anything. */
+  readonly elsewhere: boolean;
+}
+
+export interface Detail {
+  /** Instead of the pattern's own: the same pattern may be worse for some targets. */
+  readonly operation?: string;
+  readonly matched?: string;
+  /** What was looked up to tell what it is. */
+  readonly branch?: string | undefined;
+  /** What would be lost. Where one of the places is unknown, none of it can be excused. */
+  readonly removes?: readonly Word[];
+  readonly how?: Removal['how'];
+}
+
+/** One command as the patterns look at it. */
+export interface Run {
+  readonly command: SimpleCommand;
+  readonly place: Place;
+  readonly name: string;
+  readonly args: readonly Word[];
+  /** The text of each argument; empty where it is unknown. */
+  readonly texts: readonly string[];
+  /** The branches that may be checked out when it runs; undefined: nobody can tell. */
+  branches(): readonly string[] | undefined;
+  /** SQL that a client would send. */
+  sql(text: string, dialect: Dialect): void;
+  /** Findings of the judges of other languages. */
+  report(findings: readonly Finding[]): void;
+}
+
+export type Hit<Id extends string> = (id: Id, detail?: Detail) => void;
+export type Check<Id extends string = string> = (run: Run, hit: Hit<Id>) => void;
+
+export interface Theme {
+  readonly patterns: Readonly<Record<string, PatternText>>;
+  /** By the programs' names; several may stand in one key, apart by spaces. */
+  readonly programs: Readonly<Record<string, Check>>;
+}
+
+/** Ties what is reported to what is described: a check can report nothing that its theme does not explain. */
+export function theme<P extends Readonly<Record<string, PatternText>>>(
+  patterns: P,
+  programs: Readonly<Record<string, Check<keyof P & string>>>,
+): Theme {
+  return { patterns, programs: programs as Readonly<Record<string, Check>> };
+}
+
+/** Options with long ones written out: programs take any beginning of them that is clear. */
+export function readOptions(args: readonly Word[], longs: string, spec: OptionSpec = {}): Options {
+  const known = namesIn(longs);
+  const written = args.map((arg) => {
+    if (!arg.text.startsWith('--') || !isKnown(arg) || !/^--[a-z]{2}/.test(arg.text)) return arg;
+    const [name = ''] = arg.text.split('=', 1);
+    if (known.has(name)) return arg;
+    const meant = [...known].find((long) => long.startsWith(name));
+    return meant === undefined ? arg : mapWord(arg, (text) => meant + text.slice(name.length));
+  });
+  return parseOptions(written, spec);
+}
+
+/** Asks a tool what it would do. */
+export function isRehearsal({ texts }: Run, ...more: readonly string[]): boolean {
+  return texts.some(
+    (text) =>
+      /^--(?:dry-run|dryrun|simulate|what-if|whatif|noop)(?:=(?!none|false).*)?$/.test(text) ||
+      more.includes(text),
+  );
+}
+
+/** Matches nothing: for a tool that has no such verb. */
+export const NEVER = /(?!)/;

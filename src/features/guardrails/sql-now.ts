@@ -1,0 +1,30 @@
+import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { Finding } from '../trust/finding.ts';
+import { shown } from './guard-findings.ts';
+import { hazardOf } from './sql/hazards.ts';
+import type { Dialect } from './sql/sql-tokens.ts';
+import { judgeWords } from './sql/sql-words.ts';
+
+const CHARS_MAX = 256 * 1024;
+
+type Assess = (command: string, place: Place) => { readonly findings: readonly Finding[] };
+
+/** What SQL would do, told from its words at once: a hook cannot wait for PostgreSQL's parser to be loaded. */
+export function sqlFindings(text: string, dialect: Dialect, place: Place, assess: Assess): Finding[] {
+  const hits =
+    text.length > CHARS_MAX
+      ? [{ operation: 'check_exhausted', at: 0, end: 0 } as const]
+      : judgeWords(text, { dialect });
+  return hits.flatMap((hit) => {
+    if (hit.operation === 'shell') return assess(hit.shell, place).findings;
+    const { category, reason, instead } = hazardOf(hit.operation);
+    return {
+      category,
+      operation: hit.operation,
+      pattern: `sql-${hit.operation.replaceAll('_', '-')}`,
+      matched: shown(text.slice(hit.at, hit.end)),
+      reason,
+      ...(instead === undefined ? {} : { instead }),
+    };
+  });
+}

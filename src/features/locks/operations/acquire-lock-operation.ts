@@ -1,0 +1,174 @@
+import { areaName } from '../../../kernel/area.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { isRefusal, type Refusal, refusalCode, refuse } from '../../../kernel/refusal.ts';
+import type { Uses } from '../../../runtime/access.ts';
+import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../../../runtime/commands.ts';
+import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { waitFor } from '../../../runtime/waiting.ts';
+import { freedFromSilent } from '../../sessions/reclaim-from-dead-sessions.ts';
+import { notOwner } from '../../teams/operations.ts';
+import { type AcquireLock, FIRST } from '../acquire-lock.ts';
+import { AUTOMATIC } from '../automatic-lock.ts';
+import { mayFree, TIDIED_PLACES } from '../await-lock.ts';
+import { type AreasInput, namedAreas } from './requested-areas.ts';
+
+export interface Input extends AreasInput {
+  shared?: boolean | undefined;
+  wait_seconds?: number | undefined;
+  reason?: string | undefined;
+  ttl_minutes: number;
+  fencing_token?: number | undefined;
+}
+
+export const acquireLock = {
+  name: 'acquire_lock',
+  group: 'lock',
+  verb: 'acquire',
+  summary:
+    'Lock files, folders or globs before you change them, all or none. Calling again extends your lock. If it is blocked, someone else is on it: wait_seconds waits in line.',
+  route: { method: 'POST', path: '/locks/acquire' },
+  mutates: true,
+  proven: true,
+  repeatable: true,
+  standard: true,
+  positional: ['file_path'],
+  several: 'file_paths',
+  waits: 'wait_seconds',
+  examples: [
+    'cox lock acquire src/app.ts --reason "rename the router" --ttl-minutes 30',
+    "cox lock acquire src/a.ts src/api/ 'web/**/*.css' --wait-seconds 60",
+    'cox lock acquire docs/ --shared',
+  ],
+  sample: { file_path: 'src/app.ts', reason: 'rename the router', ttl_minutes: 30 },
+  input: async () => (await import('../schemas.ts')).acquireLock,
+  async handle(input, step) {
+    const named = namedAreas(input, step);
+    if ('success' in named) return named;
+    const { areas, single, names } = named;
+    const foreign = notOwner(areas, await step.team(), step.caller.agent_id);
+    if (foreign !== undefined) return foreign;
+    const caller = { ...step.caller, token: input.fencing_token };
+    const ttl_ms = input.ttl_minutes * 60_000;
+    const command = { areas, single, caller, ttl_ms, reason: input.reason, shared: input.shared };
+    const answer = await acquire(command, (input.wait_seconds ?? 0) * 1000, step);
+    if (isRefusal(answer)) return answer;
+    for (const [name, area] of names) step.grants.rememberName(name, area);
+    for (const { file_path, fencing_token } of single ? [answer] : (answer.locks as JsonObject[]))
+      step.grants.remember(`lock/${file_path}`, fencing_token as number);
+    return answer;
+  },
+} satisfies Operation<Input>;
+
+/** Rounds of clearing away what ran out, before a caller gives up. */
+const TIDY_ROUNDS_MAX = 40;
+const ANNOUNCEMENTS_MAX = 5;
+
+async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promise<JsonObject | Refusal> {
+  let first = await attempt(command, step);
+  if (isRefusal(first) && refusalCode(first) === 'blocked' && (await freedFromSilent(step)))
+    first = await attempt(command, step);
+  if (!isRefusal(first)) return first;
+  const announces = first[FIRST] === 'announce';
+  if (!announces && (wait_ms === 0 || refusalCode(first) !== 'blocked')) return first;
+  const wish: InLine = { ...command, waiter_id: step.ids.uuid(), waited: wait_ms > 0, standing: false };
+  // Before it stands in line: what others do from then on is heard.
+  const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFree(wish.areas, row));
+  try {
+    const started_ms = step.elapsed_ms();
+    let answer = await announce(wish, wait_ms > 0, step);
+    if (hints !== undefined && isRefusal(answer) && refusalCode(answer) === 'blocked') {
+      let last: Refusal = answer;
+      const look = async () => {
+        await freedFromSilent(step);
+        const looked = await lookAgain(wish, step);
+        if (!isRefusal(looked) || refusalCode(looked) !== 'blocked') return looked;
+        if (looked.position !== last.position || looked.locked_by !== last.locked_by) step.waiting(looked);
+        last = looked;
+        return undefined;
+      };
+      const renew = async () => {
+        await step.stillHere();
+        await step.chore('wait_for_lock', awaitLock({ ...wish, stays: false }));
+      };
+      step.waiting(answer);
+      const renew_ms = limits.waiter_alive_ms / 2;
+      const soonest_ms = () => untilFree_ms(last) - step.now_ms();
+      const awaited = { timeout_ms: wait_ms, renew_ms, attempt: look, renew, soonest_ms };
+      const got = await waitFor(step, hints, awaited);
+      const waited_seconds = Math.round((step.elapsed_ms() - started_ms) / 100) / 10;
+      answer = got ?? { ...last, waited_seconds };
+    }
+    return answer;
+  } finally {
+    hints?.close();
+    // Best effort: a waiter that says nothing more is dead in a few seconds.
+    if (wish.standing) await step.chore('leave_line', withdrawLock(wish)).catch(() => {});
+  }
+}
+
+interface InLine extends AcquireLock {
+  readonly waiter_id: string;
+  /** It may stand in line; only a grant of its own takes it out there. */
+  standing: boolean;
+}
+
+/** When the last of those in the way runs out. */
+function untilFree_ms(refusal: Refusal): number {
+  const obstacles = (refusal.conflicts as JsonObject[] | undefined) ?? [refusal];
+  return Math.max(...obstacles.map(({ expires_at }) => Date.parse(expires_at as string)));
+}
+
+/** Into the line, and a look from there: nobody who came later can be in the way now. */
+async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonObject | Refusal> {
+  for (let round = 0; round < ANNOUNCEMENTS_MAX; round += 1) {
+    wish.standing = true;
+    let joined = answerOf(await step.chore('wait_for_lock', awaitLock({ ...wish, stays })));
+    if (isRefusal(joined) && joined.folders_max !== undefined) {
+      await tidyFolders(step);
+      joined = answerOf(await step.chore('wait_for_lock', awaitLock({ ...wish, stays })));
+    }
+    if (isRefusal(joined)) return joined;
+    const answer = await attempt(wish, step);
+    // Again only if we slept through our own announcement.
+    if (!isRefusal(answer) || answer[FIRST] !== 'announce') return answer;
+  }
+  return refuse('database_unavailable', 'Announcing the lock took longer than an announcement holds.');
+}
+
+async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObject | Refusal> {
+  for (let round = 0; round < TIDY_ROUNDS_MAX; round += 1) {
+    const outcome = await step.run(decide(wish), usesOf(wish));
+    // A repeated one granted to an earlier call of the same id, and left this one in line.
+    if (outcome.status === 'committed' && !outcome.repeated && 'standing' in wish) wish.standing = false;
+    const answer = answerOf(outcome);
+    if (!isRefusal(answer) || answer[FIRST] !== 'tidy') return answer;
+    await tidyPlaces(answer.places as string[], step);
+  }
+  return refuse('too_large', 'More locks ran out than could be cleared away; try again.');
+}
+
+async function tidyPlaces(places: readonly string[], step: Step): Promise<void> {
+  for (let start = 0; start < places.length; start += TIDIED_PLACES)
+    await step.chore('tidy_locks', tidyLocks({ places: places.slice(start, start + TIDIED_PLACES) }));
+}
+
+/** An exclusive lock is taken to change something; one that was taken for an edit is the change. */
+function usesOf({ areas, shared, reason }: AcquireLock): Uses | undefined {
+  if (shared === true) return undefined;
+  const names = areas.map(areaName);
+  return reason === AUTOMATIC ? { modifies: names, locks_them: true } : { means_to_modify: names };
+}
+
+/** Reads first: only what can be had now is worth a commit. */
+async function lookAgain(wish: InLine, step: Step): Promise<JsonObject | Refusal> {
+  const now = await step.consider(decide(wish));
+  if (now.verdict === 'refuse' && now.refusal[FIRST] === undefined) return now.refusal;
+  const answer = await attempt(wish, step);
+  return isRefusal(answer) && answer[FIRST] === 'announce' ? await announce(wish, false, step) : answer;
+}
+
+async function tidyFolders(step: Step): Promise<void> {
+  for (let offset = 0; offset < limits.lock_folders_max; offset += TIDIED_PLACES)
+    await step.chore('tidy_locks', tidyLocks({ offset }));
+}

@@ -1,0 +1,144 @@
+import { type Area, isFolderPlace, ROOT_PLACE } from '../../kernel/area.ts';
+import { limits } from '../../kernel/limits.ts';
+import { prefixed, type Range } from '../../ledger/decision.ts';
+import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
+import type { Lease } from '../../ledger/lease.ts';
+
+/** A lease in a place's record: on all of the place, or on what matches a pattern in a folder. */
+export interface Held extends Lease {
+  readonly shared?: true | undefined;
+  readonly pattern?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Somebody in line, or somebody who announces a folder before looking what is below it. It holds nothing. One that has
+ * not said for a while that it still waits is dead, and nobody has to have noticed.
+ */
+export interface Waiter {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly agent_type: string;
+  readonly session_id: string;
+  readonly shared?: true | undefined;
+  readonly pattern?: string | undefined;
+  /** The order of the line, with the id between equals. */
+  readonly since_ms: number;
+  readonly alive_until_ms: number;
+}
+
+export interface Place {
+  readonly leases: readonly Held[];
+  readonly waiters: readonly Waiter[];
+}
+
+/**
+ * Empty once released: the record stays, so that its version and with it the fencing token keep growing. One exclusive
+ * lease on all of the place, which nearly every lock is, is `lease` and `reason`; whatever else there is are lists.
+ */
+export interface LockState {
+  lease?: Lease | undefined;
+  reason?: string | undefined;
+  leases?: readonly Held[] | undefined;
+  waiters?: readonly Waiter[] | undefined;
+}
+
+export const LOCK = 'lock';
+
+/** Every place with a lease or a waiter stands under this prefix, by its key: all that is below a folder is one range. */
+export const HELD = 'held/';
+
+export function lockKey(path: string): EntityKey {
+  return { kind: LOCK, id: path };
+}
+
+export function lockEvent(path: string, type: string, data: EventBody['data']): EventBody {
+  return { kind: LOCK, id: path, type, data };
+}
+
+/** What is held or waited for below a folder, files and folders alike. */
+export function belowRange(folder: string): Range {
+  const prefix = folder === ROOT_PLACE ? HELD : `${HELD}${folder}`;
+  return prefixed('sort', LOCK, prefix, limits.locks_below_max);
+}
+
+export function placeOf(state: LockState | undefined): Place {
+  if (state?.lease !== undefined) return { leases: [{ ...state.lease, reason: state.reason }], waiters: [] };
+  return { leases: state?.leases ?? [], waiters: state?.waiters ?? [] };
+}
+
+function stateOf({ leases, waiters }: Place): LockState {
+  const [only] = leases;
+  if (only === undefined && waiters.length === 0) return {};
+  const plain = leases.length === 1 && waiters.length === 0 && !only?.shared && only?.pattern === undefined;
+  if (plain && only !== undefined) return { lease: leaseOf(only), reason: only.reason };
+  return { leases, ...(waiters.length === 0 ? {} : { waiters }) };
+}
+
+/** Without what only locks have. */
+export function leaseOf({
+  agent_id,
+  agent_type,
+  session_id,
+  token,
+  granted_at_ms,
+  expires_at_ms,
+}: Lease): Lease {
+  return { agent_id, agent_type, session_id, token, granted_at_ms, expires_at_ms };
+}
+
+export function isEmpty(state: LockState | undefined): boolean {
+  return state?.lease === undefined && !state?.leases?.length && !state?.waiters?.length;
+}
+
+export function areaOf(place: string, { pattern }: { readonly pattern?: string | undefined }): Area {
+  return pattern === undefined ? { place } : { place, pattern };
+}
+
+/** The fields that events of a lock carry, each in some of them. */
+interface LockEventData {
+  readonly lease: Lease;
+  readonly reason?: string;
+  readonly shared?: true;
+  readonly pattern?: string;
+  readonly token: number;
+  readonly waiter: Waiter;
+  readonly waiter_id: string;
+}
+
+function evolve(state: LockState | undefined, event: EventBody): LockState {
+  const { leases, waiters } = placeOf(state);
+  const { lease, reason, shared, pattern, token, waiter, waiter_id } = event.data as unknown as LockEventData;
+  const others = (gone: number) => leases.filter((held) => held.token !== gone || held.pattern !== pattern);
+  switch (event.type) {
+    case 'lock_acquired':
+    case 'lock_refreshed': {
+      const rest = leases.filter((held) => held.agent_id !== lease.agent_id || held.pattern !== pattern);
+      return stateOf({ leases: [...rest, { ...lease, shared, pattern, reason }], waiters });
+    }
+    case 'lock_released':
+      return stateOf({ leases: others(token), waiters });
+    case 'lock_expired':
+      return stateOf({ leases: others(lease.token), waiters });
+    case 'lock_awaited': {
+      const rest = waiters.filter(({ id, pattern }) => id !== waiter.id || pattern !== waiter.pattern);
+      return stateOf({ leases, waiters: [...rest, waiter] });
+    }
+    case 'lock_wait_ended': {
+      const rest = waiters.filter((each) => each.id !== waiter_id || each.pattern !== pattern);
+      return stateOf({ leases, waiters: rest });
+    }
+    default:
+      throw new Error(`unknown event of a lock: ${event.type}`);
+  }
+}
+
+export const lockEntity: EntityType<LockState> = {
+  kind: LOCK,
+  evolve,
+  index: (state, id) => (isEmpty(state) ? {} : { sort: `${HELD}${id}` }),
+};
+
+export function hasFolder(areas: readonly Area[]): boolean {
+  return areas.some(({ place }) => isFolderPlace(place));
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { unusableSetting } from '../../kernel/refusal.ts';
+import type { Decision } from '../../ledger/decision.ts';
+import type { Actor } from '../../ledger/log.ts';
+import type { DoorName } from '../../runtime/access.ts';
+import { touchSession } from '../../runtime/commands.ts';
+import type { SignOfLife } from './change-session.ts';
+
+export interface PresenceSettings {
+  /** One sign of life stands for all calls of a connection within so long. */
+  readonly touch_ms?: number | undefined;
+  /** After so long without a call an active session is idle. */
+  readonly idle_ms?: number | undefined;
+  /** After so long without any sign of life a session is taken for dead. */
+  readonly stale_ms?: number | undefined;
+}
+
+/** Whose calls say that the agent is there. A short command that only looks leaves no trace of itself. */
+export type Shows = 'always' | 'writes' | 'never';
+
+export interface Showing {
+  readonly shows?: Shows | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  /** The way it came in: a profile may be for some ways only. */
+  readonly door?: DoorName | undefined;
+  /** Nobody configured who this is: the name was made up by its door. */
+  readonly unnamed?: boolean | undefined;
+  /** The role it claims edges in, unless it names one. */
+  readonly agent_role?: string | undefined;
+}
+
+/** How often those who are turned away look whether somebody died with what they want. */
+const LOOK_MS = 10_000;
+
+/** Who is there: how it is kept track of, by all connections of one opened store together. */
+export class Presence {
+  readonly touch_ms: number;
+  readonly idle_ms: number;
+  readonly stale_ms: number;
+  readonly #clock: Clock;
+  #looked_ms = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, settings: PresenceSettings = {}) {
+    this.#clock = clock;
+    this.touch_ms = settings.touch_ms ?? limits.session_touch_ms;
+    this.idle_ms = settings.idle_ms ?? limits.session_idle_minutes_default * 60_000;
+    this.stale_ms = settings.stale_ms ?? limits.session_stale_minutes_default * 60_000;
+  }
+
+  /** By the wall clock, which also counts while a laptop sleeps; set back, it makes a sign of life due. */
+  isDue(touched_ms: number | undefined): boolean {
+    if (touched_ms === undefined) return true;
+    const since_ms = this.#clock.now_ms() - touched_ms;
+    return since_ms < 0 || since_ms >= this.touch_ms;
+  }
+
+  /** So long after its last sign of life that somebody may have ended the session. */
+  isLate(touched_ms: number): boolean {
+    const since_ms = this.#clock.now_ms() - touched_ms;
+    return since_ms < 0 || since_ms >= this.stale_ms / 2;
+  }
+
+  sign(actor: Actor, sign: SignOfLife): Decision<JsonObject> {
+    return touchSession(actor, sign);
+  }
+
+  /** At most so often is it worth a look whether somebody has been silent for too long. */
+  timeToLook(): boolean {
+    const now_ms = this.#clock.elapsed_ms();
+    if (now_ms - this.#looked_ms < Math.min(LOOK_MS, this.stale_ms)) return false;
+    this.#looked_ms = now_ms;
+    return true;
+  }
+}
+
+function minutes(env: NodeJS.ProcessEnv, name: string): number | undefined {
+  const text = env[name];
+  if (text === undefined || text === '') return undefined;
+  const value = Number(text);
+  if (!(value > 0)) throw unusableSetting(name, `minutes, more than 0, not ${JSON.stringify(text)}`);
+  return value * 60_000;
+}
+
+export function presenceSettings(env: NodeJS.ProcessEnv): PresenceSettings {
+  return { idle_ms: minutes(env, 'COX_IDLE_MINUTES'), stale_ms: minutes(env, 'COX_STALE_MINUTES') };
+}

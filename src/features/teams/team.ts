@@ -1,0 +1,51 @@
+import { type Area, covers, overlap } from '../../kernel/area.ts';
+
+/** Who works together here, and by which rules: what `teams.yaml` says. */
+export interface Team {
+  readonly name: string;
+  readonly agents: readonly Member[];
+  readonly rules: Rules;
+}
+
+export interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly capabilities: readonly string[];
+  readonly description: string;
+}
+
+export interface Rules {
+  /** Whose work is reviewed by whom. A task of type `review` that names its `author` goes to these reviewers only. */
+  readonly reviews: readonly { readonly of: readonly string[]; readonly by: readonly string[] }[];
+  /** Nobody else locks these paths. */
+  readonly owns: readonly { readonly agents: readonly string[]; readonly areas: readonly Area[] }[];
+  /** How many tasks an agent, or each agent of a role, may have claimed at once. */
+  readonly at_once: readonly {
+    readonly agent?: string | undefined;
+    readonly role?: string | undefined;
+    readonly tasks: number;
+  }[];
+}
+
+/** The owners that keep this agent from locking the area; undefined: nobody does. */
+export function foreignOwners(team: Team, agent_id: string, wanted: Area): readonly string[] | undefined {
+  for (const { agents, areas } of team.rules.owns) {
+    if (agents.includes(agent_id)) continue;
+    if (areas.some((area) => covers(area, wanted) || overlap(area, wanted))) return agents;
+  }
+  return undefined;
+}
+
+/** Who reviews this agent's work; undefined: nobody in particular. */
+export function reviewersOf(team: Team, author: string): readonly string[] | undefined {
+  const by = team.rules.reviews.filter(({ of }) => of.includes(author)).flatMap((rule) => rule.by);
+  return by.length === 0 ? undefined : [...new Set(by)];
+}
+
+export function tasksAtOnce(team: Team, agent_id: string): number | undefined {
+  const role = team.agents.find(({ name }) => name === agent_id)?.role;
+  const limits = team.rules.at_once.filter(
+    (rule) => rule.agent === agent_id || (rule.role !== undefined && rule.role === role),
+  );
+  return limits.length === 0 ? undefined : Math.min(...limits.map(({ tasks }) => tasks));
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Refusal } from '../../../kernel/refusal.ts';
+import type { Decision, Loaded } from '../../../ledger/decision.ts';
+import type { Actor } from '../../../ledger/log.ts';
+import type { Demand, DoorName } from '../../../runtime/access.ts';
+import { governedBy } from '../../../runtime/commands.ts';
+import type { AnyOperation, Authority } from '../../../runtime/operation.ts';
+import { permit, type Question } from '../permit.ts';
+import type { Standing, TrustLevel } from '../profile.ts';
+import { type RulebookState, rulebookKey } from '../rulebook.ts';
+import { isLimited } from '../usage.ts';
+import type { Rules, RulesAge } from './rulebook-reader.ts';
+
+/** A person's own command on this machine, which says nothing about an agent. It may look at everything. */
+const LOCAL_COMMAND = 'cli';
+
+function ageFor({ proven }: AnyOperation): RulesAge {
+  return proven === true ? 'known' : 'recent';
+}
+
+/** Whether one more call is counted in a commit of its own. */
+export function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
+  return profile.resource_limits.max_api_calls_per_hour !== undefined && winds_down !== true;
+}
+
+/** Holds one connection's calls against its agent's profile: before they are made, and inside their commits. */
+export class Governor {
+  readonly #rules: Rules;
+  readonly #actor: Actor;
+  readonly #authority: Authority;
+  readonly #door: DoorName | undefined;
+  readonly #default_trust: TrustLevel | undefined;
+
+  constructor(rules: Rules, actor: Actor, authority: Authority, door: DoorName | undefined) {
+    this.#rules = rules;
+    this.#actor = actor;
+    this.#authority = authority;
+    this.#door = door;
+    this.#default_trust = rules.changedTrust(door);
+  }
+
+  standing(age: RulesAge = 'now'): Promise<Standing> {
+    return this.#rules.standing(this.#actor, this.#door, age);
+  }
+
+  standingIn(loaded: Loaded): Standing {
+    return this.#rules.standingBy(loaded.get<RulebookState>(rulebookKey), this.#actor, this.#door);
+  }
+
+  demand({ name, group, permission, trust, winds_down }: AnyOperation): Demand {
+    return {
+      actor: this.#actor,
+      operation: name,
+      group,
+      permission,
+      trust,
+      door: this.#door,
+      default_trust: this.#default_trust,
+      winds_down,
+    };
+  }
+
+  /** The same as `check`, as far as it can be said without waiting for anything: nothing stands against it. */
+  passes(operation: AnyOperation, demand: Demand): boolean {
+    const known = this.#rules.known(this.#actor, this.#door, ageFor(operation));
+    if (known === undefined || countsCalls(operation, known)) return false;
+    return this.#onlyLooks(operation) || permit(known, demand, this.#rules.engine) === undefined;
+  }
+
+  /**
+   * Before anything is done. What it permits may be a second out of date, or more where the operation's own commit proves it;
+   * nobody is refused by what is. Answers the standing it went by.
+   */
+  async check(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
+    const standing = await this.standing(ageFor(operation));
+    if (this.#onlyLooks(operation)) return standing;
+    if (permit(standing, demand, this.#rules.engine) === undefined) return standing;
+    const now = await this.standing('now');
+    return permit(now, demand, this.#rules.engine) ?? now;
+  }
+
+  #onlyLooks({ mutates }: AnyOperation): boolean {
+    return !mutates && this.#authority === 'operator' && this.#actor.agent_type === LOCAL_COMMAND;
+  }
+
+  judge(standing: Standing, question: Omit<Question, 'door'>): Refusal | undefined {
+    return permit(standing, { ...question, door: this.#door }, this.#rules.engine);
+  }
+
+  govern<A extends JsonObject>(decision: Decision<A>, demand: Demand): Decision<A> {
+    const { needs, command, decide } = governedBy(decision, demand, this.#rules.engine);
+    return {
+      needs,
+      command,
+      decide: (loaded, now_ms) => {
+        this.#rules.saw(loaded.get(rulebookKey));
+        return decide(loaded, now_ms);
+      },
+    };
+  }
+
+  /** A store's own quick way counts nothing: whoever has a limit goes the long one. */
+  goesTheLongWay(demand: Demand): boolean | Promise<boolean> {
+    const known = this.#rules.known(this.#actor, this.#door, 'recent');
+    if (known !== undefined) return isLimited(known, demand);
+    return this.standing('recent').then((standing) => isLimited(standing, demand));
+  }
+}

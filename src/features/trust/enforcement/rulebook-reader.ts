@@ -1,0 +1,137 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { unusableSetting } from '../../../kernel/refusal.ts';
+import type { EntityRecord } from '../../../ledger/entity.ts';
+import type { Actor } from '../../../ledger/log.ts';
+import type { Store } from '../../../ledger/store-port.ts';
+import type { DoorName } from '../../../runtime/access.ts';
+import type { StepRules } from '../../../runtime/operation.ts';
+import { DEFAULT_TRUST } from '../builtin.ts';
+import { nativeEngine, type PolicyEngine } from '../permit.ts';
+import type { Standing, TrustLevel } from '../profile.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../rulebook.ts';
+
+/** Nothing is permitted by rules that are older than this; commits prove that theirs are current. */
+const RECENT_MS = 1000;
+
+/** `known`: whatever was seen last, for who proves it in a commit. */
+export type RulesAge = 'now' | 'recent' | 'known';
+
+export interface RulesOptions {
+  readonly engine?: PolicyEngine | undefined;
+  readonly default_trust?: TrustLevel | undefined;
+}
+
+/** The rulebook of one project, as whoever only reads goes by it; one for all connections of an opened store. */
+export class Rules {
+  readonly engine: PolicyEngine;
+  readonly #default_trust: TrustLevel;
+  readonly #store: Store;
+  readonly #project: string;
+  readonly #clock: Clock;
+  #read_ms = Number.NEGATIVE_INFINITY;
+  #record: EntityRecord<RulebookState> | undefined;
+
+  constructor(store: Store, project: string, clock: Clock, options: RulesOptions = {}) {
+    this.#store = store;
+    this.#project = project;
+    this.#clock = clock;
+    this.engine = options.engine ?? nativeEngine;
+    this.#default_trust = options.default_trust ?? DEFAULT_TRUST;
+  }
+
+  /** Undefined: nobody has changed what ships. */
+  async rulebook(age: RulesAge = 'recent'): Promise<RulebookState | undefined> {
+    if (this.#isKnown(age)) return this.#record?.state;
+    const asked_ms = this.#clock.elapsed_ms();
+    const { loaded } = await this.#store.find(this.#project, { keys: [rulebookKey] });
+    this.#record = loaded.get<RulebookState>(rulebookKey);
+    this.#read_ms = asked_ms;
+    return this.#record?.state;
+  }
+
+  #isKnown(age: RulesAge): boolean {
+    const enough_ms = age === 'now' ? 0 : age === 'recent' ? RECENT_MS : Number.MAX_VALUE;
+    return this.#clock.elapsed_ms() - this.#read_ms < enough_ms;
+  }
+
+  /** A decision was made by these. They may be no newer than those that are known. */
+  saw(record: EntityRecord<RulebookState> | undefined): void {
+    if ((record?.version ?? 0) > (this.#record?.version ?? 0)) this.#record = record;
+  }
+
+  /** Somebody in this process has just changed them. */
+  forget(): void {
+    this.#read_ms = Number.NEGATIVE_INFINITY;
+  }
+
+  async standing(actor: Actor, door: DoorName | undefined, age?: RulesAge): Promise<Standing> {
+    return standingOf(await this.rulebook(age), actor, this.defaultTrust(door));
+  }
+
+  /** By rules that were read this moment: whoever asks next need not. */
+  standingBy(
+    record: EntityRecord<RulebookState> | undefined,
+    actor: Actor,
+    door: DoorName | undefined,
+  ): Standing {
+    this.#record = record;
+    this.#read_ms = this.#clock.elapsed_ms();
+    return standingOf(record?.state, actor, this.defaultTrust(door));
+  }
+
+  /** The same without waiting; undefined: it takes a look into the store. */
+  known(actor: Actor, door: DoorName | undefined, age: RulesAge): Standing | undefined {
+    return this.#isKnown(age) ? standingOf(this.#record?.state, actor, this.defaultTrust(door)) : undefined;
+  }
+
+  /**
+   * `PROFILES_DEFAULT_TRUST` of whoever runs the server holds as it is. On one's own machine the environment is the agent's to set:
+   * there it can only take trust away.
+   */
+  defaultTrust(door: DoorName | undefined): TrustLevel {
+    const isServer = door === 'http' || door === 'mcp_http';
+    return isServer ? this.#default_trust : localTrust(this.#default_trust);
+  }
+
+  /** The same for a decision, which is told only what is not as it ships. */
+  changedTrust(door: DoorName | undefined): TrustLevel | undefined {
+    const trust = this.defaultTrust(door);
+    return trust === DEFAULT_TRUST ? undefined : trust;
+  }
+}
+
+export function localTrust(trust: TrustLevel = DEFAULT_TRUST): TrustLevel {
+  return Math.min(trust, DEFAULT_TRUST) as TrustLevel;
+}
+
+/** Without rules: what ships. */
+export function stepRules(rules: Rules | undefined, actor: Actor, door: DoorName | undefined): StepRules {
+  return {
+    engine: rules?.engine ?? nativeEngine,
+    door,
+    default_trust: rules?.changedTrust(door),
+    rulebook: async () => await rules?.rulebook('now'),
+    standing: async () => (await rules?.standing(actor, door, 'now')) ?? standingOf(undefined, actor),
+  };
+}
+
+export async function rulesOptions(env: NodeJS.ProcessEnv): Promise<RulesOptions> {
+  return { engine: await engineNamed(env.POLICY_ENGINE || 'native'), default_trust: defaultTrust(env) };
+}
+
+async function engineNamed(name: string): Promise<PolicyEngine> {
+  if (name === 'native') return nativeEngine;
+  if (name !== 'cedar')
+    throw unusableSetting('POLICY_ENGINE', `native or cedar, not ${JSON.stringify(name)}`);
+  const { createCedarEngine } = await import('../cedar/cedar-engine.ts');
+  return await createCedarEngine();
+}
+
+function defaultTrust(env: NodeJS.ProcessEnv): TrustLevel | undefined {
+  const text = env.PROFILES_DEFAULT_TRUST;
+  if (text === undefined || text === '') return undefined;
+  // The highest level is given by name, never by default.
+  if (!/^[0-3]$/.test(text))
+    throw unusableSetting('PROFILES_DEFAULT_TRUST', `0, 1, 2 or 3, not ${JSON.stringify(text)}`);
+  return Number(text) as TrustLevel;
+}

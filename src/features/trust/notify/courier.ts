@@ -1,0 +1,141 @@
+import type { Coxswain } from '../../../index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { isRefusal } from '../../../kernel/refusal.ts';
+import { housekeeperOf } from '../../../runtime/background-maintenance.ts';
+import type { Connection } from '../../../runtime/coordinator.ts';
+import { dueIn_ms, freshNotices, type Notice } from '../approvals/notice.ts';
+import { claimNotice, concludeNotice } from '../operations/notice-operations.ts';
+import type { Channel } from './channels.ts';
+
+/** How often somebody who lives long looks by itself: what others could not send is sent then. */
+const LOOK_MS = 30_000;
+const LEAVE_MS_MAX = 1_000;
+
+export interface Round {
+  readonly sent: number;
+  readonly failed: number;
+  /** In how long the next one is due; undefined: nothing waits. */
+  readonly next_ms: number | undefined;
+}
+
+/** Tells each channel what it has not been told. Of all who try, the one whose claim is committed sends. */
+export async function deliverRound(
+  coxswain: Coxswain,
+  channels: readonly Channel[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Round> {
+  const { store, project } = coxswain;
+  const { now_ms } = await store.find(project, {});
+  const range = freshNotices(now_ms);
+  const { loaded } = await store.find(project, { ranges: [range] });
+  const housekeeper = housekeeperOf(coxswain);
+  const counts = { sent: 0, failed: 0 };
+  const later: number[] = [];
+  // The oldest first, as it happened.
+  for (const notice of loaded.list<Notice>(range).toReversed())
+    for (const channel of channels) {
+      const due_ms = dueIn_ms(notice, channel.name, now_ms);
+      if (due_ms === undefined || signal.aborted) continue;
+      if (due_ms > 0) later.push(due_ms);
+      else {
+        const outcome = await deliver(notice.id, channel, housekeeper, signal);
+        if (outcome !== undefined) counts[outcome] += 1;
+        if (outcome === 'failed') later.push(0);
+      }
+    }
+  return { ...counts, next_ms: later.length === 0 ? undefined : Math.min(...later) };
+}
+
+async function deliver(
+  notice_id: string,
+  channel: Channel,
+  housekeeper: Connection,
+  signal: AbortSignal,
+): Promise<'sent' | 'failed' | undefined> {
+  const which = { notice_id, channel: channel.name };
+  const claimed = await housekeeper.performBuilt(claimNotice, which);
+  if (isRefusal(claimed)) return undefined;
+  const notice = { ...(claimed.notice as JsonObject), attempt: claimed.attempt };
+  const error = await failure(channel, notice, signal);
+  await housekeeper.performBuilt(concludeNotice, { ...which, error });
+  return error === undefined ? 'sent' : 'failed';
+}
+
+async function failure(
+  channel: Channel,
+  notice: JsonObject,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await channel.send(notice, signal);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'failed';
+  }
+}
+
+/** Rounds until nothing is due, or the time is over. */
+export async function deliverAll(
+  coxswain: Coxswain,
+  channels: readonly Channel[],
+  limit_ms: number,
+): Promise<Omit<Round, 'next_ms'>> {
+  const { clock } = coxswain;
+  const end_ms = clock.elapsed_ms() + limit_ms;
+  const total = { sent: 0, failed: 0 };
+  for (;;) {
+    const { sent, failed, next_ms } = await deliverRound(coxswain, channels);
+    total.sent += sent;
+    total.failed += failed;
+    if (next_ms === undefined || clock.elapsed_ms() + next_ms > end_ms) return total;
+    await clock.sleep(Math.max(100, next_ms));
+  }
+}
+
+/** In a process that lives long: at once when something is raised here, and from time to time for what others raised. */
+export class Courier {
+  readonly #coxswain: Coxswain;
+  readonly #channels: readonly Channel[];
+  readonly #stopping = new AbortController();
+  readonly #dropping = new AbortController();
+  #stirred = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(coxswain: Coxswain, channels: readonly Channel[]) {
+    this.#coxswain = coxswain;
+    this.#channels = channels;
+    this.#done = channels.length === 0 ? Promise.resolve() : this.#work();
+  }
+
+  stir(): void {
+    this.#stirred.abort();
+  }
+
+  /** What is being sent gets a moment; what that does not suffice for is somebody else's next try. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stirred.abort();
+    const late = new AbortController();
+    const giveUp = this.#coxswain.clock.sleep(LEAVE_MS_MAX, late.signal).then(
+      () => this.#dropping.abort(),
+      () => {},
+    );
+    await this.#done;
+    late.abort();
+    await giveUp;
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      // Before the round: who is stirred during it wants another one.
+      this.#stirred = new AbortController();
+      // A store that is away now is there again later.
+      const round = await deliverRound(this.#coxswain, this.#channels, this.#dropping.signal).catch(
+        () => undefined,
+      );
+      if (this.#stopping.signal.aborted) return;
+      const pause_ms = Math.min(LOOK_MS, Math.max(100, round?.next_ms ?? LOOK_MS));
+      await this.#coxswain.clock.sleep(pause_ms, this.#stirred.signal).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import { type Refusal, refuse } from '../../../kernel/refusal.ts';
+import type { DoorName } from '../../../runtime/access.ts';
+import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
+import { oneWord, PERMISSIONS, type Permission } from '../permission.ts';
+import { leastTrustFor, permit, type Question } from '../permit.ts';
+import type { Standing } from '../profile.ts';
+import { standingOf } from '../rulebook.ts';
+import { writesUnderLock } from '../under-lock.ts';
+
+export interface Input {
+  operation: string;
+  resource?: string | undefined;
+  context?: unknown;
+}
+
+type Find = (name: string) => AnyOperation | undefined;
+
+/** Among which operations: their list holds this very one. */
+export function checkPolicyAmong(find: Find): Operation<Input> {
+  return {
+    name: 'check_policy',
+    group: 'profile',
+    verb: 'check',
+    summary: 'Would this be permitted, and why or why not? Changes nothing.',
+    route: { method: 'POST', path: '/policy/check' },
+    mutates: false,
+    standard: false,
+    positional: ['operation', 'resource'],
+    examples: [
+      'cox profile check write src/app.ts',
+      `cox profile check git_push_main --context '{"agent_id":"alice"}'`,
+    ],
+    sample: { operation: 'write', resource: 'src/app.ts' },
+    input: async () => (await import('../schemas/profile-schemas.ts')).checkPolicy,
+    async handle({ operation, resource, context }, step) {
+      const asked = await whoAndHow(context, step);
+      if ('success' in asked) return asked as Refusal;
+      const { standing, door } = asked as Asked;
+      const { question, known } = questionFor(operation, door, find);
+      const ruling = step.rules.engine.rule(standing, question);
+      const refusal = permit(standing, question, step.rules.engine);
+      const { profile, trust_level, source } = standing;
+      const writes = question.permission === 'write' && writesUnderLock(standing);
+      return {
+        success: true,
+        allowed: refusal === undefined,
+        reason: refusal?.message ?? `The profile ${profile.name} permits it.`,
+        engine: step.rules.engine.name,
+        diagnostics: {
+          operation: question.operation,
+          resource,
+          known,
+          permission: question.permission,
+          profile: profile.name,
+          source,
+          trust_level,
+          required_trust_level: leastTrustFor(question),
+          rule: ruling?.rule ?? 'permitted',
+          error: refusal?.error,
+          ...(writes ? { needs_lock: true } : {}),
+          ...(step.rules.engine.explain === undefined
+            ? {}
+            : { policies: step.rules.engine.explain(standing, question) }),
+        },
+      };
+    },
+  };
+}
+
+interface Asked {
+  readonly standing: Standing;
+  readonly door: DoorName | undefined;
+}
+
+/** About oneself; about others only for who may see what they do. */
+async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal> {
+  const { agent_id, agent_type, door } = (
+    typeof context === 'object' && context !== null ? context : {}
+  ) as JsonObject;
+  const by = (typeof door === 'string' ? door : step.rules.door) as DoorName | undefined;
+  const isOther =
+    (agent_id !== undefined && agent_id !== step.caller.agent_id) ||
+    (agent_type !== undefined && agent_type !== step.caller.agent_type);
+  if (!isOther) return { standing: await step.rules.standing(), door: by };
+  if (step.authority === 'agent')
+    return refuse('forbidden', 'An agent asks about itself only.', { field: 'context' });
+  const actor = { agent_id: String(agent_id ?? ''), agent_type: String(agent_type ?? 'unknown') };
+  return {
+    standing: standingOf(await step.rules.rulebook(), actor, step.rules.default_trust),
+    door: typeof door === 'string' ? by : undefined,
+  };
+}
+
+/** An operation of ours, a permission, or a word that only a profile's lists may know. */
+function questionFor(
+  asked: string,
+  door: DoorName | undefined,
+  find: Find,
+): { question: Question; known: string } {
+  const word = oneWord(asked);
+  const operation = find(word);
+  if (operation !== undefined) {
+    const { name, group, permission, trust } = operation;
+    return { question: { operation: name, group, permission, trust, door }, known: 'operation' };
+  }
+  const permission = PERMISSIONS.find((each) => each === word) as Permission | undefined;
+  if (permission !== undefined)
+    return { question: { operation: word, permission, door }, known: 'permission' };
+  return { question: { operation: word, door }, known: 'word' };
+}

@@ -1,0 +1,125 @@
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import type { Demand, DoorName } from '../../runtime/access.ts';
+import { allowedBy, leastTrust, oneWord, type Permission, UNLISTED, widerThan } from './permission.ts';
+import type { Profile, Standing, TrustLevel } from './profile.ts';
+
+/** How an engine says no; `why` is a rule's name, the same for every engine. */
+export type Ruling =
+  | { readonly rule: 'connection' }
+  | { readonly rule: 'blocked'; readonly word: string }
+  | { readonly rule: 'not_allowed' }
+  | { readonly rule: 'trust'; readonly least: TrustLevel };
+
+export type Question = Pick<Demand, 'operation' | 'group' | 'permission' | 'trust' | 'door'>;
+
+/** Whatever decides: the native rules here, or Cedar. Pure and synchronous, as it runs inside commits. */
+export interface PolicyEngine {
+  readonly name: 'native' | 'cedar';
+  /** Undefined: permitted. */
+  rule(standing: Standing, question: Question): Ruling | undefined;
+  /** The rules by which it decided, where they have names. */
+  explain?(standing: Standing, question: Question): string[];
+}
+
+/** The doors of each `connection`. An agent of this machine comes by any of its ways, one from elsewhere only over HTTP. */
+export const WAYS_IN: Record<NonNullable<Profile['connection']>, readonly DoorName[]> = {
+  mcp: ['mcp', 'mcp_http', 'cli', 'hook', 'library'],
+  http_api: ['http', 'mcp_http'],
+  agentcore_gateway: ['http', 'mcp_http', 'library'],
+};
+
+/** The words by which a profile can block it, most particular first. */
+function wordsFor({ operation, group, permission }: Question): string[] {
+  const words = [oneWord(operation)];
+  if (permission !== undefined) words.push(permission, ...widerThan(permission));
+  if (group !== undefined) words.push(oneWord(group));
+  return words;
+}
+
+export function leastTrustFor({ permission, trust = 0 }: Question): TrustLevel {
+  return permission === undefined ? trust : (Math.max(trust, leastTrust(permission)) as TrustLevel);
+}
+
+/** A guardrail that is a permission: nothing is written where it stands. */
+const READ_ONLY: ReadonlySet<Permission> = new Set(['write', 'credential_modify']);
+
+interface Folded {
+  readonly allowed: ReadonlySet<string>;
+  readonly blocked: readonly string[];
+}
+
+/** A profile is the same object until somebody changes it, and every commit asks. */
+const folded = new WeakMap<Profile, Folded>();
+
+function foldedLists(profile: Profile): Folded {
+  let lists = folded.get(profile);
+  if (lists === undefined) {
+    const { allowed_operations, blocked_operations } = profile;
+    lists = { allowed: new Set(allowed_operations.map(oneWord)), blocked: blocked_operations.map(oneWord) };
+    folded.set(profile, lists);
+  }
+  return lists;
+}
+
+export const nativeEngine: PolicyEngine = {
+  name: 'native',
+  rule({ profile, trust_level }, question) {
+    const { operation, permission, door } = question;
+    const { connection } = profile;
+    if (connection !== undefined && door !== undefined && !WAYS_IN[connection].includes(door))
+      return { rule: 'connection' };
+    // Blocked beats allowed.
+    const { allowed, blocked } = foldedLists(profile);
+    if (blocked.length > 0) {
+      const words = wordsFor(question);
+      const index = blocked.findIndex((each) => words.includes(each));
+      if (index !== -1) return { rule: 'blocked', word: profile.blocked_operations[index] ?? '' };
+    }
+    if (permission !== undefined && READ_ONLY.has(permission)) {
+      if (profile.guardrails.includes('read_only_filesystem'))
+        return { rule: 'blocked', word: 'read_only_filesystem' };
+    }
+    const least = leastTrustFor(question);
+    if (trust_level < least) return { rule: 'trust', least };
+    if (permission === undefined || UNLISTED.has(permission)) return undefined;
+    const isAllowed =
+      allowed.has(oneWord(operation)) || allowedBy(permission).some((each) => allowed.has(each));
+    return isAllowed ? undefined : { rule: 'not_allowed' };
+  },
+};
+
+/** The refusal an agent reads, or undefined when it may. */
+export function permit(
+  standing: Standing,
+  question: Question,
+  engine: PolicyEngine = nativeEngine,
+): Refusal | undefined {
+  const ruling = engine.rule(standing, question);
+  return ruling === undefined ? undefined : refusalFor(ruling, standing, question);
+}
+
+function refusalFor(ruling: Ruling, { profile, trust_level }: Standing, question: Question): Refusal {
+  const { operation, permission, door } = question;
+  const about = { operation, permission, profile: profile.name };
+  switch (ruling.rule) {
+    case 'connection': {
+      const { connection } = profile;
+      const ways = connection === undefined ? [] : WAYS_IN[connection];
+      const message = `Agents with the profile ${profile.name} come in by ${ways.join(', ')}, not by ${door}.`;
+      return refuse('operation_not_permitted', message, { ...about, connection, door });
+    }
+    case 'blocked': {
+      const message = `The profile ${profile.name} blocks ${ruling.word}, and ${operation} with it.`;
+      return refuse('operation_not_permitted', message, { ...about, blocked_by: ruling.word });
+    }
+    case 'not_allowed': {
+      const message = `${operation} needs the permission ${permission}, which the profile ${profile.name} does not have.`;
+      return refuse('operation_not_permitted', message, about);
+    }
+    case 'trust': {
+      const message = `${operation} takes trust level ${ruling.least}; you have ${trust_level} (profile ${profile.name}).`;
+      const levels = { required_trust_level: ruling.least, trust_level };
+      return refuse('insufficient_trust_level', message, { ...about, ...levels });
+    }
+  }
+}

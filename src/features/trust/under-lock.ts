@@ -1,0 +1,68 @@
+import { covers, isFolderPlace, overlap } from '../../kernel/area.ts';
+import { limits } from '../../kernel/limits.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import type { Loaded, Needs } from '../../ledger/decision.ts';
+import type { Actor } from '../../ledger/log.ts';
+import type { Demand } from '../../runtime/access.ts';
+import {
+  type ExclusiveLock,
+  everyExclusiveLock,
+  everyPlace,
+  exclusiveLocksInReach,
+} from '../locks/held-files.ts';
+import { furtherNeeds, reachOf } from '../locks/reach.ts';
+import type { Standing } from './profile.ts';
+
+/** So many files are looked up one by one, and then expected as they were; more by a look at all locks. */
+const BY_FILE_MAX = 40;
+
+/** Level 1 writes only under a lock (PROF-7), and so does whoever has the guardrail for it. */
+export function writesUnderLock({ profile, trust_level }: Standing): boolean {
+  return trust_level === 1 || profile.guardrails.includes('lock_before_write');
+}
+
+function filesToHold(standing: Standing, { uses }: Demand): readonly string[] {
+  return uses?.locks_them === true || !writesUnderLock(standing) ? [] : (uses?.modifies ?? []);
+}
+
+/** What has to be read to know whether the files it changes are its own; undefined: all of it has been. */
+export function lockNeeds(standing: Standing, demand: Demand, loaded: Loaded): Needs | undefined {
+  const files = filesToHold(standing, demand);
+  if (files.length === 0) return undefined;
+  if (files.length > BY_FILE_MAX) return loaded.hasList(everyPlace) ? undefined : { ranges: [everyPlace] };
+  const reach = reachOf(files.map((place) => ({ place })));
+  const missing = (reach.needs.keys ?? []).filter((key) => !loaded.hasKey(key));
+  const ranges = (reach.needs.ranges ?? []).filter((range) => !loaded.hasList(range));
+  if (missing.length + ranges.length > 0) return { keys: missing, ranges };
+  return furtherNeeds(reach, loaded);
+}
+
+/** Why the files may not be changed: the agent does not hold them, as its profile demands. */
+export function refuseUnlocked(
+  standing: Standing,
+  demand: Demand,
+  loaded: Loaded,
+  now_ms: number,
+): Refusal | undefined {
+  const files = filesToHold(standing, demand);
+  if (files.length === 0) return undefined;
+  const locks =
+    files.length > BY_FILE_MAX
+      ? everyExclusiveLock(loaded, now_ms)
+      : exclusiveLocksInReach(reachOf(files.map((place) => ({ place }))), loaded, now_ms);
+  if (locks === undefined)
+    return refuse('too_large', `Name at most ${BY_FILE_MAX} files at once while so many locks are held.`);
+  const bare = files.filter((place) => !isHeld(place, locks, demand.actor));
+  if (bare.length === 0) return undefined;
+  const shown = bare.slice(0, 5).join(', ');
+  const more = bare.length > 5 ? ` and ${bare.length - 5} more` : '';
+  return refuse('lock_required', `You change ${shown}${more} without holding the lock.`, {
+    file_paths: bare.slice(0, limits.paths_per_call),
+    profile: standing.profile.name,
+  });
+}
+
+function isHeld(place: string, locks: readonly ExclusiveLock[], { agent_id }: Actor): boolean {
+  const reaches = isFolderPlace(place) ? covers : overlap;
+  return locks.some(({ area, lease }) => lease.agent_id === agent_id && reaches(area, { place }));
+}

@@ -1,0 +1,57 @@
+import { concludeRemote, receiveChange as receive, setVerificationPolicies } from '../../runtime/commands.ts';
+import { answerOf, type Operation } from '../../runtime/operation.ts';
+import type { NewChangeset } from '../changesets/state.ts';
+import type { RemoteOutcome } from './execute.ts';
+import type { Seen } from './route-changeset.ts';
+import type { VerificationPolicy } from './verification-policy.ts';
+
+// What doors do with what they have seen or read themselves. Not in the list of operations: nobody asks for it from outside.
+
+const INNER = {
+  group: 'verification',
+  route: { method: 'POST', path: '' },
+  mutates: true,
+  standard: false,
+  examples: [],
+  input: () => Promise.reject(new Error('nobody asks for it from outside')),
+} as const;
+
+export interface ReceivedChange {
+  /** Of a changeset that is there, or made from what makes it this change and no other. */
+  changeset_id: string;
+  changeset: NewChangeset;
+  seen: Seen;
+  force?: boolean | undefined;
+  operation_id?: string | undefined;
+}
+
+export const receiveChange = {
+  ...INNER,
+  name: 'receive_change',
+  verb: 'receive',
+  summary: 'A commit or a push that a door has seen is kept and routed to verification.',
+  async handle({ changeset_id, changeset, seen, force }, step) {
+    const { default_trust } = step.rules;
+    const routing = { seen, force, is_person: step.authority === 'person', default_trust };
+    return answerOf(await step.run(receive(changeset_id, step.caller, changeset, routing)));
+  },
+} satisfies Operation<ReceivedChange>;
+
+export const concludeRun = {
+  ...INNER,
+  name: 'conclude_run',
+  verb: 'conclude',
+  summary: 'What GitHub says came of a run.',
+  handle: async ({ run_id, outcome }, step) => answerOf(await step.run(concludeRemote(run_id, outcome))),
+} satisfies Operation<{ run_id: string; outcome: RemoteOutcome; operation_id?: string | undefined }>;
+
+export const applyVerificationPolicies = {
+  ...INNER,
+  name: 'apply_verification_policies',
+  verb: 'apply',
+  summary: 'All policies of a file at once.',
+  trust: 4,
+  async handle({ policies }, step) {
+    return answerOf(await step.run(setVerificationPolicies(policies, step.caller.agent_id)));
+  },
+} satisfies Operation<{ policies: readonly VerificationPolicy[] }>;

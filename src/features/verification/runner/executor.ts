@@ -1,0 +1,28 @@
+import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts';
+import type { External, RunResult } from '../verification-run.ts';
+
+/** One run, with everything that whoever does it has to know. */
+export interface Job {
+  readonly run_id: string;
+  readonly commit_sha: string;
+  readonly policy: VerificationPolicy;
+  /** A work tree of the repository that has the commit. */
+  readonly root: string;
+  /** The runner's own environment: what it is set up by, and what a policy may name variables of. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What came of it; or it was handed to somebody who reports later. */
+export type Done = RunResult | { readonly status: 'dispatched'; readonly external: External };
+
+export interface Executor {
+  readonly name: ExecutorName;
+  /** What is missing for it to work here; undefined: nothing. */
+  missing(env: NodeJS.ProcessEnv): Promise<string | undefined>;
+  /** Aborted: the runner stops, or another one has taken over. Whatever was started is ended then. */
+  run(job: Job, signal: AbortSignal): Promise<Done>;
+}
+
+export function failedToRun(error: unknown): RunResult {
+  return { status: 'error', error_message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { limits } from '../../../kernel/limits.ts';
+import { parseMoment } from '../../../kernel/moment.ts';
+import { isUnprintable } from '../../../kernel/names.ts';
+import { present } from '../../../kernel/present.ts';
+import type { FileProblem } from '../../../storage/file-problem.ts';
+import { readPlain } from '../../../storage/plain-yaml.ts';
+import { depthProblem } from '../../../storage/yaml-depth.ts';
+import { readYaml } from '../../../storage/yaml-file.ts';
+import { PRIORITIES, TASK_STATUSES, type WorkTask } from '../task-file.ts';
+
+export type ParsedTask =
+  | { readonly ok: true; readonly task: WorkTask }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+/** Part of a path and of a file's name: nothing that leads elsewhere. */
+export const AGENT_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
+export const TASK_ID = /^[A-Za-z0-9][\w.:+@-]{0,199}$/;
+
+const text = (max: number) =>
+  z
+    .string()
+    .max(max, `at most ${max} characters`)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no NUL, no unpaired surrogates');
+const blank = (given: unknown) => (given === null || given === '' ? undefined : given);
+const optional = <S extends z.ZodType>(schema: S) => z.preprocess(blank, schema.optional());
+/** `a` where a list is meant is a list of one. */
+const list = z.preprocess(
+  (given) => (typeof given === 'string' ? [given] : given),
+  z.array(text(limits.task_description_chars_max)).max(1000, 'at most 1000 of them'),
+);
+const agent = z.string().regex(AGENT_NAME, 'a name of letters, digits, dots, dashes and underscores');
+const id = z.string().regex(TASK_ID, 'an id without spaces and slashes, such as 2026-03-01T0930-coder-login');
+const moment = z.string().transform((given, context) => {
+  const at_ms = momentOf(given);
+  if (at_ms !== undefined) return at_ms;
+  context.addIssue({ code: 'custom', message: 'expected a time such as 2026-03-01T09:30:00Z' });
+  return z.NEVER;
+});
+
+/** A time without a zone is UTC: the same file is read by machines of all zones. */
+function momentOf(given: string): number | undefined {
+  const trimmed = given.trim();
+  if (!/^\d{4}-\d\d-\d\d/.test(trimmed)) return undefined;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(trimmed);
+  const zoned = isDay
+    ? `${trimmed}T00:00:00Z`
+    : /(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(trimmed)
+      ? trimmed
+      : `${trimmed}Z`;
+  const found = parseMoment(zoned, 0);
+  return found !== undefined && 'at_ms' in found ? found.at_ms : undefined;
+}
+
+/** Also what a follow-up is to be called: nothing may come of a task that could not be read itself. */
+const title = optional(text(2000).refine((value) => !isUnprintable(value), 'printable characters only'));
+const schema = z.object({
+  id,
+  agent,
+  status: z.enum(TASK_STATUSES, `one of ${TASK_STATUSES.join(', ')}`),
+  artefacts: optional(list),
+  artifacts: optional(list),
+  title,
+  priority: optional(z.enum(PRIORITIES, `one of ${PRIORITIES.join(', ')}`)),
+  context: optional(
+    z.object({
+      repo: optional(text(2000)),
+      branch: optional(text(2000)),
+      dependencies: optional(
+        z.preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(id)),
+      ),
+      previous_task: optional(text(200)),
+    }),
+  ),
+  created_at: optional(moment),
+  assigned_at: optional(moment),
+  started_at: optional(moment),
+  started_by: text(200).optional().catch(undefined),
+  completed_at: optional(moment),
+  archived_at: optional(moment),
+  follow_up: optional(id),
+  // What it names is looked up before it counts for anything.
+  work_id: text(200).optional().catch(undefined),
+  result: optional(
+    z.object({
+      summary: optional(text(limits.task_description_chars_max)),
+      next_agent: optional(agent),
+      next_task_title: title,
+      next_artefacts: optional(list),
+      next_artifacts: optional(list),
+      next_task_notes: optional(list),
+      completed_at: optional(moment),
+    }),
+  ),
+  error: optional(
+    z.union([
+      text(limits.task_description_chars_max).transform((message) => ({
+        message,
+        timestamp: undefined,
+        retry_count: undefined,
+      })),
+      z.object({
+        message: optional(text(limits.task_description_chars_max)),
+        timestamp: optional(moment),
+        // Whatever else stands there keeps nobody from going on.
+        retry_count: z.int().min(0).optional().catch(undefined),
+      }),
+    ]),
+  ),
+});
+
+type TaskYaml = z.output<typeof schema>;
+
+const WANTED = new Set(Object.keys(schema.shape));
+
+/** A task's file. Keys that mean nothing to us may be anything; a mistake in the others is told with its line. */
+export function parseTask(given: string): ParsedTask {
+  const read = schema.safeParse(readPlain(given, WANTED));
+  if (read.success) return taskOf(read.data, []);
+  const deep = depthProblem(given);
+  if (deep !== undefined) return { ok: false, problems: [deep] };
+  // The whole language, and the lines of what is wrong.
+  const { value, problems } = readYaml(given, schema, schema, { key_lines: true });
+  return value === undefined ? { ok: false, problems } : taskOf(value, problems);
+}
+
+function taskOf(read: TaskYaml, problems: readonly FileProblem[]): ParsedTask {
+  const { artefacts, artifacts } = read;
+  const missing = artefacts === undefined && artifacts === undefined;
+  const all = missing
+    ? [...problems, { line: 1, field: 'artefacts', reason: 'expected a list of files' }]
+    : problems;
+  if (all.length > 0) return { ok: false, problems: all };
+  const { context, result, error, priority } = read;
+  return {
+    ok: true,
+    task: {
+      id: read.id,
+      agent: read.agent,
+      status: read.status,
+      artefacts: [...(artefacts ?? []), ...(artifacts ?? [])],
+      priority: priority ?? 'normal',
+      dependencies: context?.dependencies ?? [],
+      ...present({
+        title: read.title,
+        repo: context?.repo,
+        branch: context?.branch,
+        previous_task: context?.previous_task,
+        created_at_ms: read.created_at,
+        assigned_at_ms: read.assigned_at,
+        started_at_ms: read.started_at,
+        started_by: read.started_by,
+        completed_at_ms: read.completed_at,
+        archived_at_ms: read.archived_at,
+        follow_up: read.follow_up,
+        work_id: read.work_id,
+        result: result && resultOf(result),
+        error: error && {
+          message: error.message ?? 'no message',
+          at_ms: error.timestamp,
+          ...present({ retry_count: error.retry_count }),
+        },
+      }),
+    },
+  };
+}
+
+function resultOf(result: NonNullable<TaskYaml['result']>): WorkTask['result'] {
+  const { summary, next_agent, next_task_title, next_artefacts, next_artifacts, next_task_notes } = result;
+  return present({
+    summary,
+    next_agent,
+    next_task_title,
+    next_artefacts: next_artefacts ?? next_artifacts,
+    next_task_notes,
+    completed_at_ms: result.completed_at,
+  });
+}

@@ -1,0 +1,247 @@
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { limits } from '../../../kernel/limits.ts';
+import { readBounded } from '../../../storage/read-bounded.ts';
+import { errorCode } from '../../../storage/real-path.ts';
+import { AGENT_NAME, parseTask } from '../files/task-yaml.ts';
+import {
+  compare,
+  isTaskName,
+  placeOf,
+  stemOf,
+  type TaskFile,
+  type TreeProblem,
+  type WorkTree,
+} from '../task-file.ts';
+
+/** What a killed pass may leave beside the file that it was writing: `.x.yaml.4711.1.cox` */
+const ASIDE = /^\..+\.(\d+)\.\d+\.cox$/;
+const LINK = 'a link: not followed';
+const REPORT_FOLDERS = ['', 'collaboration', 'logs'];
+const READ_SHELVES = ['inbox', 'assigned', 'done', 'fridge'] as const;
+
+export interface ReadTree extends WorkTree {
+  /** As they were read: whoever changes one makes sure that it is still this. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Half-written files, with the process that wrote them. */
+  readonly asides: readonly Aside[];
+}
+
+export interface Aside {
+  readonly path: string;
+  readonly pid: number;
+}
+
+/** All task files below a root. What can't be read is told, the rest counts; nothing outside of the root is looked at. */
+export function readTree(root: string): ReadTree {
+  return new TreeReader(root).read();
+}
+
+interface Found {
+  readonly path: string;
+  readonly shelf: (typeof READ_SHELVES)[number];
+  readonly folder?: string | undefined;
+}
+
+class TreeReader {
+  readonly #root: string;
+  readonly #problems: TreeProblem[] = [];
+  readonly #texts = new Map<string, string>();
+  readonly #inodes = new Map<string, string>();
+  readonly #asides: Aside[] = [];
+  readonly #occupied = new Set<string>();
+  #files: TaskFile[] = [];
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  read(): ReadTree {
+    const found = READ_SHELVES.flatMap((shelf) => this.#list(shelf, 1));
+    for (const each of found) this.#read(each);
+    const archived = this.#archive();
+    const twins = this.#takeTwins(archived);
+    const doubles = this.#setDoublesAside(archived);
+    for (const folder of REPORT_FOLDERS) this.#entries(folder);
+    return {
+      agents: this.#agents(),
+      files: this.#files,
+      archived,
+      known_follow_ups: this.#followUpsElsewhere(archived, doubles),
+      occupied: this.#occupied,
+      twins,
+      problems: this.#problems.sort((a, b) => compare(a.file, b.file) || a.line - b.line),
+      texts: this.#texts,
+      asides: this.#asides,
+    };
+  }
+
+  #agents(): string[] {
+    return this.#entries('assigned')
+      .filter((entry) => entry.isDirectory() && AGENT_NAME.test(entry.name))
+      .map(({ name }) => name);
+  }
+
+  /** In the order of their names, whatever the disk's is. */
+  #entries(folder: string): Dirent[] {
+    const path = join(this.#root, folder);
+    try {
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+        this.#complain(folder, LINK);
+        return [];
+      }
+      const entries = readdirSync(path, { withFileTypes: true });
+      for (const { name } of entries) this.#noteAside(folder, name);
+      return entries.filter(({ name }) => !name.startsWith('.')).sort((a, b) => compare(a.name, b.name));
+    } catch (error) {
+      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error))) this.#complain(folder, 'can’t be read');
+      return [];
+    }
+  }
+
+  #noteAside(folder: string, name: string): void {
+    const [, pid] = ASIDE.exec(name) ?? [];
+    const path = folder === '' ? name : `${folder}/${name}`;
+    if (pid !== undefined) this.#asides.push({ path, pid: Number(pid) });
+  }
+
+  #list(folder: string, depth: number): Found[] {
+    const found: Found[] = [];
+    for (const entry of this.#entries(folder)) {
+      const path = `${folder}/${entry.name}`;
+      this.#occupied.add(path);
+      if (entry.isSymbolicLink()) this.#complain(path, LINK);
+      else if (entry.isDirectory()) {
+        if (depth < limits.workdir_depth_max) found.push(...this.#list(path, depth + 1));
+        else this.#complain(path, `deeper than ${limits.workdir_depth_max} folders: left out`);
+      } else if (isTaskName(entry.name)) found.push(...this.#placed(path));
+    }
+    return found;
+  }
+
+  #placed(path: string): Found[] {
+    const place = placeOf(path);
+    if (place?.shelf === 'archive') return [];
+    const isElsewhere = place?.shelf === 'assigned' && !AGENT_NAME.test(place.folder ?? '');
+    if (place !== undefined && !isElsewhere) return [{ path, ...place, shelf: place.shelf }];
+    this.#complain(path, 'expected in the folder of an agent');
+    return [];
+  }
+
+  #read({ path, shelf, folder }: Found): void {
+    if (this.#texts.size >= limits.workdir_files_max) {
+      this.#complain(path, `more than ${limits.workdir_files_max} files: left out`);
+      return;
+    }
+    const read = readBounded(join(this.#root, path), { links: false });
+    if (!read.ok) {
+      // Moved on since it was listed; but a name that is no text leads nowhere, and somebody has to know.
+      if (read.missing !== true || path.includes('\uFFFD')) this.#complain(path, read.reason);
+      return;
+    }
+    const parsed = parseTask(read.text);
+    this.#texts.set(path, read.text);
+    this.#inodes.set(path, read.inode);
+    if (!parsed.ok) {
+      for (const problem of parsed.problems) this.#problems.push({ file: path, ...problem });
+      return;
+    }
+    const { task } = parsed;
+    const stem = stemOf(path);
+    if (task.id !== stem && shelf !== 'done') {
+      this.#problems.push({ file: path, line: 1, field: 'id', reason: `expected the file's name, ${stem}` });
+      return;
+    }
+    this.#files.push({ path, shelf, folder, task });
+  }
+
+  /** Names only: a task in the archive is done, whatever stands in it. */
+  #archive(): Map<string, string> {
+    this.#list('archive', 1);
+    const names = new Map<string, string>();
+    for (const path of this.#occupied)
+      if (path.startsWith('archive/') && isTaskName(path)) names.set(stemOf(path), path);
+    return names;
+  }
+
+  /**
+   * What follows whom among those that are not in the plan: doubles, and tasks in the archive. The latter are read only where a parent
+   * does not say itself what follows it, as in trees that another coordinator has kept.
+   */
+  #followUpsElsewhere(
+    archived: ReadonlyMap<string, string>,
+    doubles: Iterable<TaskFile>,
+  ): Map<string, string> {
+    const found = new Map<string, string>();
+    for (const { task } of doubles)
+      if (task.previous_task !== undefined) found.set(task.previous_task, task.id);
+    const isOpen = this.#files.some(
+      ({ shelf, task }) =>
+        shelf === 'done' && task.result?.next_agent !== undefined && task.follow_up === undefined,
+    );
+    if (!isOpen) return found;
+    for (const [id, path] of archived) {
+      const read = readBounded(join(this.#root, path), { links: false });
+      const parsed = read.ok ? parseTask(read.text) : undefined;
+      const previous = parsed?.ok === true ? parsed.task.previous_task : undefined;
+      if (previous !== undefined && !found.has(previous)) found.set(previous, id);
+    }
+    return found;
+  }
+
+  /**
+   * One file under two names, as a move that was cut short leaves it: the older name goes. A copy that somebody has made is another
+   * file, and stays; so does whatever lies in the fridge, where we never put anything.
+   */
+  #takeTwins(archived: ReadonlyMap<string, string>): (readonly [string, string])[] {
+    const twins: (readonly [string, string])[] = [];
+    const rank = ({ shelf }: TaskFile) => ['inbox', 'assigned', 'done'].indexOf(shelf);
+    for (const [id, group] of Map.groupBy(this.#files, ({ task }) => task.id)) {
+      const moved = group.filter(({ shelf }) => shelf !== 'fridge').sort((a, b) => rank(a) - rank(b));
+      const last = moved.at(-1);
+      const newer = archived.get(id) ?? last?.path;
+      if (newer === undefined || (newer === last?.path && moved.length < 2)) continue;
+      const inode = this.#inodes.get(newer) ?? this.#inodeOf(newer);
+      for (const older of moved)
+        if (
+          older.path !== newer &&
+          this.#inodes.get(older.path) === inode &&
+          (newer !== last?.path || older.shelf !== last.shelf)
+        )
+          twins.push([older.path, newer]);
+    }
+    const dropped = new Set(twins.map(([older]) => older));
+    this.#files = this.#files.filter(({ path }) => !dropped.has(path));
+    return twins;
+  }
+
+  #inodeOf(path: string): string | undefined {
+    const read = readBounded(join(this.#root, path), { links: false });
+    return read.ok ? read.inode : undefined;
+  }
+
+  /** Nobody can say which of them is meant. */
+  #setDoublesAside(archived: ReadonlyMap<string, string>): Set<TaskFile> {
+    const double = new Set<TaskFile>();
+    for (const [id, group] of Map.groupBy(this.#files, ({ task }) => task.id)) {
+      const places = [...group.map(({ path }) => path), ...[archived.get(id) ?? []].flat()];
+      if (places.length < 2) continue;
+      for (const file of group) {
+        double.add(file);
+        const others = places.filter((path) => path !== file.path);
+        this.#problems.push({
+          file: file.path,
+          line: 1,
+          field: 'id',
+          reason: `${id} is in ${others.join(', ')} too`,
+        });
+      }
+    }
+    this.#files = this.#files.filter((file) => !double.has(file));
+    return double;
+  }
+
+  #complain(file: string, reason: string): void {
+    this.#problems.push({ file, line: 1, field: 'file', reason });
+  }
+}

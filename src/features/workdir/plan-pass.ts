@@ -1,0 +1,46 @@
+import { archiveOld } from './archive.ts';
+import { assignNew } from './assign.ts';
+import { chainDone } from './follow-up.ts';
+import { heedPersons } from './persons-word.ts';
+import { type Action, TreeDraft } from './task-actions.ts';
+import type { TaskFile, WorkTree } from './task-file.ts';
+import { type Finding, findings } from './workdir-findings.ts';
+import type { WorkdirSettings } from './workdir-settings.ts';
+
+export interface Plan {
+  /** In this order, before anything is reported. */
+  readonly actions: readonly Action[];
+  /** Only moves, after it was reported: nobody reads what is in the archive. */
+  readonly archiving: readonly Action[];
+  /** What is as it should not be, and what waits for what. */
+  readonly findings: readonly Finding[];
+  /** The tasks as they are before archiving. */
+  readonly files: readonly TaskFile[];
+  /** And after it. */
+  readonly staying: readonly TaskFile[];
+}
+
+/**
+ * One pass, worked out from the files alone. The order lets every step follow from those before it, so that a pass on what a pass
+ * has left finds nothing to do.
+ */
+export function plan(tree: WorkTree, now_ms: number, settings: WorkdirSettings): Plan {
+  const draft = new TreeDraft(tree);
+  for (const [older, newer] of tree.twins)
+    draft.drop(older, newer, `it is the same file as ${newer}: a move was cut short`);
+  heedPersons(draft, now_ms);
+  chainDone(draft, now_ms);
+  const waiting = assignNew(draft, now_ms, settings);
+  const archiving = archiveOld(draft, now_ms, settings);
+  const files = draft.files();
+  // As the next pass will find it, or it would find something else.
+  const archived = new Set(archiving.map((action) => (action.kind === 'move' ? action.from : '')));
+  const staying = files.filter(({ path }) => !archived.has(path));
+  return {
+    actions: draft.actions,
+    archiving,
+    findings: [...waiting, ...findings(staying, draft.agents, now_ms, settings)],
+    files,
+    staying,
+  };
+}

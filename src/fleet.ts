@@ -1,9 +1,0 @@
-import { DEFAULT_RULES } from './domain/claims/rules.ts';
-import type { Fleet } from './operation.ts';
-
-/** Nothing is known of a fleet: the rules that go without a file, and no plan. */
-export const noFleet: Fleet = {
-  folder: '',
-  rules: async () => DEFAULT_RULES,
-  plan: async () => ({ features: [], modules: {}, problems: [] }),
-};

@@ -1,0 +1,37 @@
+import type { Permission } from '../features/trust/permission.ts';
+import type { TrustLevel } from '../features/trust/profile.ts';
+import type { Actor } from '../ledger/log.ts';
+
+/** The way somebody came in. A profile may say which ways are its agents'. */
+export type DoorName = 'mcp' | 'mcp_http' | 'http' | 'cli' | 'hook' | 'library';
+
+/** What one call would use up, where the agent's profile has a limit on it. */
+export interface Uses {
+  /** Files it changes: each counts once in a session. */
+  readonly modifies?: readonly string[] | undefined;
+  /** Files it means to change: not counted yet, and refused once there is no room for them. */
+  readonly means_to_modify?: readonly string[] | undefined;
+  /** The call itself locks what it changes, so nobody has to hold it before. */
+  readonly locks_them?: true | undefined;
+  readonly file_reads?: number | undefined;
+  readonly spawned_agents?: number | undefined;
+}
+
+/** What somebody asks of the rules. Plain JSON: it travels to whoever commits for us. */
+export interface Demand {
+  readonly actor: Actor;
+  /** An operation's name and group, or what a hook calls a tool's doing. */
+  readonly operation: string;
+  readonly group?: string | undefined;
+  readonly permission?: Permission | undefined;
+  /** The least trust for it, whatever the profile lists. */
+  readonly trust?: TrustLevel | undefined;
+  readonly door?: DoorName | undefined;
+  /** Of agents without a profile, where it is not what ships. */
+  readonly default_trust?: TrustLevel | undefined;
+  readonly uses?: Uses | undefined;
+  /** Gives back, reports or ends: possible also when the time is up. */
+  readonly winds_down?: true | undefined;
+  /** Asked in no session: nothing would ever end what was counted as one's, so nothing is. */
+  readonly sessionless?: true | undefined;
+}

@@ -1,0 +1,210 @@
+import { noFleet } from '../features/claims/fleet/fleet.ts';
+import type { NetworkSettings } from '../features/network/judge-network.ts';
+import type { Ports } from '../features/port-blocks/ports.ts';
+import type { Presence, Showing } from '../features/sessions/presence.ts';
+import type { Governor } from '../features/trust/enforcement/profile-enforcer.ts';
+import { stepRules } from '../features/trust/enforcement/rulebook-reader.ts';
+import type { Area } from '../kernel/area.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { never } from '../kernel/never.ts';
+import { normaliseArea, normalisePath } from '../kernel/path.ts';
+import { type Refusal, refuse } from '../kernel/refusal.ts';
+import type { AuditQuery } from '../ledger/audit/search.ts';
+import { consider } from '../ledger/consider.ts';
+import type { Decision, Needs, Taking } from '../ledger/decision.ts';
+import type { Actor, Request } from '../ledger/log.ts';
+import type { Outcome } from '../ledger/store-port.ts';
+import type { Demand, Uses } from './access.ts';
+import type { Grants } from './connection-grants.ts';
+import type { CallOptions, CoordinatorContext } from './coordinator-context.ts';
+import type { Authority, Fleet, Step, StepRules } from './operation.ts';
+import { type Hints, type Matters, storeHints } from './waiting.ts';
+
+/** What a connection lends to each of its calls. */
+export interface Lender {
+  readonly context: CoordinatorContext;
+  readonly actor: Actor;
+  readonly authority: Authority;
+  readonly grants: Grants;
+  readonly showing: Showing;
+  readonly governor: Governor | undefined;
+  stillHere(): Promise<void>;
+  chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
+}
+
+const NO_TEAM = Promise.resolve(undefined);
+
+/** One call on its way. Made for every one of them, so it holds little and makes the rest when it is asked for. */
+export class CallStep implements Step {
+  /** Whether the call has a row of its own in the log by now. */
+  committed = false;
+  readonly #lender: Lender;
+  readonly #request: Request;
+  readonly #options: CallOptions;
+  readonly #demand: Demand | undefined;
+  /** The one thing that is handed on by itself, to what needs nothing else of a step. */
+  readonly find = (needs: Needs) => this.#context.store.find(this.project, needs);
+
+  constructor(lender: Lender, request: Request, options: CallOptions, demand: Demand | undefined) {
+    this.#lender = lender;
+    this.#request = request;
+    this.#options = options;
+    this.#demand = demand;
+  }
+
+  get caller(): Actor {
+    return this.#lender.actor;
+  }
+
+  get authority(): Authority {
+    return this.#lender.authority;
+  }
+
+  get presence(): Presence | undefined {
+    return this.#context.presence;
+  }
+
+  get fleet(): Fleet {
+    return this.#context.fleet ?? noFleet;
+  }
+
+  get unnamed(): boolean {
+    return this.#lender.showing.unnamed === true;
+  }
+
+  get agent_role(): string | undefined {
+    return this.#lender.showing.agent_role;
+  }
+
+  get project(): string {
+    return this.#context.project;
+  }
+
+  get ids(): Ids {
+    return this.#context.ids;
+  }
+
+  get grants(): Grants {
+    return this.#lender.grants;
+  }
+
+  get root(): string {
+    return this.#context.workspace.root;
+  }
+
+  get work_dir(): string | undefined {
+    return this.#context.work_dir;
+  }
+
+  get rules(): StepRules {
+    return stepRules(this.#context.rules, this.#lender.actor, this.#lender.showing.door);
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.signal ?? never();
+  }
+
+  get #context(): CoordinatorContext {
+    return this.#lender.context;
+  }
+
+  team() {
+    return this.#context.teams?.team() ?? NO_TEAM;
+  }
+
+  async network(): Promise<NetworkSettings | Refusal> {
+    return (await this.#context.network?.()) ?? { default: 'deny', coordination: [] };
+  }
+
+  announce(): void {
+    this.#context.announce?.();
+  }
+
+  path(input: string, field: string): string | Refusal {
+    const normal = normalisePath(input, this.#context.workspace);
+    return normal.ok ? normal.key : refuse(normal.code, normal.message, { field });
+  }
+
+  area(input: string, field: string): Area | Refusal {
+    const normal = normaliseArea(input, this.#context.workspace);
+    return normal.ok ? normal.area : refuse(normal.code, normal.message, { field });
+  }
+
+  async run<A extends JsonObject>(decision: Decision<A>, uses?: Uses): Promise<Outcome<A>> {
+    return this.#noted(await this.#context.store.run(this.#request, this.#governed(decision, uses)));
+  }
+
+  async take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>> {
+    const { store } = this.#context;
+    const governed = { ...taking, decision: this.#governed(taking.decision) };
+    const goes = this.#demand && this.#lender.governor?.goesTheLongWay(this.#demand);
+    const goesTheLongWay = goes instanceof Promise ? await goes : goes;
+    return this.#noted(
+      goesTheLongWay === true
+        ? await store.run(this.#request, governed.decision)
+        : await store.take(this.#request, governed),
+    );
+  }
+
+  #noted<A extends JsonObject>(outcome: Outcome<A>): Outcome<A> {
+    this.committed ||= outcome.status === 'committed' && !outcome.repeated;
+    return outcome;
+  }
+
+  #governed<A extends JsonObject>(decision: Decision<A>, uses?: Uses): Decision<A> {
+    const { governor } = this.#lender;
+    if (this.#demand === undefined || governor === undefined) return decision;
+    return governor.govern(decision, uses === undefined ? this.#demand : { ...this.#demand, uses });
+  }
+
+  now_ms(): number {
+    return this.#context.clock.now_ms();
+  }
+
+  elapsed_ms(): number {
+    return this.#context.clock.elapsed_ms();
+  }
+
+  hints(matters: Matters): Hints {
+    const { hints, store, clock, project } = this.#context;
+    return hints?.() ?? storeHints(store, clock, project, this.signal, matters);
+  }
+
+  consider<A extends JsonObject>(decision: Decision<A>) {
+    return consider(this.#context.store, this.project, decision);
+  }
+
+  waiting(why: JsonObject): void {
+    this.#options.onWaiting?.(why);
+  }
+
+  stillHere(): Promise<void> {
+    return this.#lender.stillHere();
+  }
+
+  async changes(commit: string, base?: string) {
+    const nowhere = { ok: false, reason: 'There is no repository here.' } as const;
+    return (await this.#context.commits?.changes(commit, base)) ?? nowhere;
+  }
+
+  ports(): Ports {
+    const { ports } = this.#context;
+    if (ports === undefined) throw new Error('this coordinator was given no ports');
+    return ports;
+  }
+
+  async search(query: AuditQuery) {
+    const { search } = await import('../ledger/audit/search.ts');
+    return await search(this.#context.store.trail, this.project, query);
+  }
+
+  async rowsSince(since_ms: number, rows_max: number) {
+    const { rowsSince } = await import('../ledger/audit/search.ts');
+    return await rowsSince(this.#context.store, this.project, since_ms, rows_max);
+  }
+
+  chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>> {
+    return this.#lender.chore(name, decision);
+  }
+}

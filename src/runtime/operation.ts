@@ -1,0 +1,200 @@
+import type { CommitChanges } from '../features/changesets/commit-reader.ts';
+import type { ClaimRules } from '../features/claims/claim-rules.ts';
+import type { Feature, ModuleGraph } from '../features/claims/routing/feature.ts';
+import type { NetworkSettings } from '../features/network/judge-network.ts';
+import type { Ports } from '../features/port-blocks/ports.ts';
+import type { Presence } from '../features/sessions/presence.ts';
+import type { Team } from '../features/teams/team.ts';
+import type { Permission } from '../features/trust/permission.ts';
+import type { PolicyEngine } from '../features/trust/permit.ts';
+import type { Standing, TrustLevel } from '../features/trust/profile.ts';
+import type { RulebookState } from '../features/trust/rulebook.ts';
+import type { Area } from '../kernel/area.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import type { AuditPage, AuditQuery, Window } from '../ledger/audit/search.ts';
+import type { Decision, Loaded, Needs, Taking } from '../ledger/decision.ts';
+import type { Caller } from '../ledger/lease.ts';
+import type { Settled } from '../ledger/proposal.ts';
+import type { Outcome } from '../ledger/store-port.ts';
+import type { DoorName, Uses } from './access.ts';
+import type { Grants } from './connection-grants.ts';
+import type { Hints, Matters } from './waiting.ts';
+
+/**
+ * What the door knows about whoever asks, beyond the name: an agent behind a key, somebody who has the store itself in
+ * hands (a local command or process, which could read it anyway), or a person who has proven to be one.
+ */
+export type Authority = 'agent' | 'operator' | 'person';
+
+/** The rules as they are now, for those that explain them. */
+export interface StepRules {
+  readonly engine: PolicyEngine;
+  readonly door: DoorName | undefined;
+  /** Of agents without a profile, where it is not what ships: every decision that goes by somebody's trust is told. */
+  readonly default_trust: TrustLevel | undefined;
+  rulebook(): Promise<RulebookState | undefined>;
+  standing(): Promise<Standing>;
+}
+
+/** The fleet's own folder (`.ai-workspace`): its rules, and what there is to do. */
+export interface Fleet {
+  /** Absolute; it need not exist. */
+  readonly folder: string;
+  /** `COX_ASSETS`: the bucket in which agents draft and the assets are; else the rules say, or they are on this disk. */
+  readonly assets?: string | undefined;
+  /** `agent_roles.yml`, or what goes without one; a refusal when the file has mistakes in it. */
+  rules(): Promise<ClaimRules | Refusal>;
+  plan(): Promise<FleetPlan>;
+}
+
+export interface FleetPlan {
+  readonly features: readonly Feature[];
+  readonly modules: ModuleGraph;
+  /** Files that could not be read, each with its line; the others count all the same. */
+  readonly problems: readonly JsonObject[];
+}
+
+/** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
+export interface Step {
+  readonly caller: Caller;
+  readonly authority: Authority;
+  /** What is known about who is there; not in the simulation, which has no sessions. */
+  readonly presence: Presence | undefined;
+  /** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
+  team(): Promise<Team | Refusal | undefined>;
+  /** What this place says about the network, or what is wrong with how it says it. */
+  network(): Promise<NetworkSettings | Refusal>;
+  readonly fleet: Fleet;
+  /** Nobody configured who the caller is. */
+  readonly unnamed: boolean;
+  /** The role of the caller where it names none (`AGENT_ROLE`). */
+  readonly agent_role: string | undefined;
+  readonly project: string;
+  readonly ids: Ids;
+  /** The grants made through this connection: what a release without a token means. Key: `lock/…` or `task/…`. */
+  readonly grants: Grants;
+  /** The top of the workspace. */
+  readonly root: string;
+  /** `COX_WORK_DIR`: the folder with the task files, from the top; else a usual one. */
+  readonly work_dir: string | undefined;
+  /** Something was committed that people are to hear of: whoever tells them is stirred, and nobody waits for it. */
+  announce(): void;
+  readonly rules: StepRules;
+  /** The one normal form of a path, or why it has none. */
+  path(input: string, field: string): string | Refusal;
+  /** The same for what can be locked: a file, a folder, a pattern. */
+  area(input: string, field: string): Area | Refusal;
+  /** What the caller's profile has to say is decided in the same commit, and what it uses up is counted there. */
+  run<A extends JsonObject>(decision: Decision<A>, uses?: Uses): Promise<Outcome<A>>;
+  take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>>;
+  /** For bounds on input only; decisions get the store’s time. */
+  now_ms(): number;
+  /** Monotonic, for how long a caller waits. */
+  elapsed_ms(): number;
+  /** Aborted when the caller has gone or does not want it any more. */
+  readonly signal: AbortSignal;
+  /** Says when something was committed that can matter. */
+  hints(matters: Matters): Hints;
+  /** What the decision would be now. Commits nothing and leaves no row. */
+  consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>>;
+  /** Tells whoever looks on that the call waits, and why. */
+  waiting(why: JsonObject): void;
+  /** A call that waits for long says from time to time that its agent does, or it would be taken for dead. */
+  stillHere(): Promise<void>;
+  find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
+  /** What a commit of the workspace's repository changed; since `base` where it is more than one commit. */
+  changes(commit: string, base?: string): Promise<CommitChanges>;
+  /** This machine's port blocks; they are in no store. */
+  ports(): Ports;
+  /** Rows of the log, newest first. Who may see which is the operation's business. */
+  search(query: AuditQuery): Promise<AuditPage>;
+  /** The rows of the log since a moment, in order, the newest of them if there are more than `rows_max`. */
+  rowsSince(since_ms: number, rows_max: number): Promise<Window>;
+  /** A commit of the product's own, such as releasing dependents; it has a row of its own in the log. */
+  chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
+}
+
+export type Parsed<I> =
+  | { readonly ok: true; readonly value: I }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Made from a zod schema in `runtime/input-schema.ts`; hidden behind an interface so that the loop needs no schema library. */
+export interface InputSchema<I, Given = unknown> {
+  parse(input: unknown): Parsed<I>;
+  readonly json: JsonObject;
+  /** For the compiler only: what may be given, before defaults are filled in. The library's methods are typed by it. */
+  readonly given?: Given;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+}
+
+/**
+ * One thing that can be asked for. From this declaration come the MCP tool, the HTTP route, the CLI command, the library
+ * method and the audit row; a new operation is a new declaration and nothing else.
+ */
+export interface Operation<I extends object = object> {
+  /** The wire name: `acquire_lock`. */
+  readonly name: string;
+  /** The CLI's words: `cox lock acquire`. */
+  readonly group: string;
+  readonly verb: string;
+  readonly summary: string;
+  readonly route: Route;
+  /** Other addresses under which users of other coordinators know it. */
+  readonly aliases?: readonly Route[];
+  /** False: changes nothing, safe to repeat, no operation id. */
+  readonly mutates: boolean;
+  /** All it changes is in one commit of its own (`run`), which proves the rules it went by: what lets it try may be old. */
+  readonly proven?: boolean | undefined;
+  /** Ends or takes away what others may count on: a client may want to ask its person first. */
+  readonly destructive?: true;
+  /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
+  readonly repeatable?: true;
+  /** Needs no key over HTTP: whoever reaches the server may look. */
+  readonly open?: true;
+  /** Says itself that the agent is there, or has gone; the loop does not say it again. */
+  readonly signs?: 'here' | 'gone';
+  /** Answered by this machine alone: the store is not opened for it and need not be up. */
+  readonly machine?: true;
+  /** For whoever runs the place, or a person. No agent's key does it, and it is no MCP tool. */
+  readonly administers?: true;
+  /** For a person alone, who has proven to be one: nobody else does it through any door, and it is no MCP tool. */
+  readonly personal?: true;
+  /** What it does beyond coordinating, which the caller's profile has to allow. */
+  readonly permission?: Permission;
+  /** The least trust it takes; a person needs none. */
+  readonly trust?: TrustLevel;
+  /** Gives back, reports or ends: possible also when a profile's time is up. */
+  readonly winds_down?: true;
+  /** The field that the CLI fills with the contents of the file it is given. */
+  readonly file?: string;
+  /** Fields whose value stands in no log, not even in part. */
+  readonly unlogged?: readonly string[];
+  /** An input that works as it stands: the example of the OpenAPI document, which a test sends. */
+  readonly sample?: JsonObject;
+  /** The CLI's arguments without a flag, in order. */
+  readonly positional?: readonly string[];
+  /** The list that takes all arguments when there is more than the one positional one. */
+  readonly several?: string;
+  /** The field that says for how long the call may wait; the CLI then takes Ctrl-C for "not any more". */
+  readonly waits?: string;
+  readonly examples: readonly string[];
+  /** Offered to an MCP client by default; the list costs every agent context. */
+  readonly standard: boolean;
+  /** Behind a function: importing the schema library would triple the start of a short command. */
+  input(): Promise<InputSchema<I>>;
+  handle(input: I, step: Step): Promise<JsonObject>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list of operations erases each one's own input type.
+export type AnyOperation = Operation<any>;
+
+/** The answer of an outcome; a refusal is an answer too. */
+export function answerOf<A extends JsonObject>(outcome: Outcome<A>): A | Refusal {
+  return outcome.status === 'committed' ? outcome.answer : outcome.refusal;
+}

@@ -1,0 +1,20 @@
+import { inspectTable } from '../../../stores/dynamodb/inspect.ts';
+import { refusalOf } from '../../shared/answer.ts';
+import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
+
+/** The store works without both, so opening it shows neither. */
+export async function checkTable(url: string): Promise<Finding> {
+  const mend = `cox dynamodb create-table "${url}"`;
+  try {
+    const { expires, recoverable } = await inspectTable(url);
+    if (expires === false)
+      return wrong('table', 'its items never expire, so it only grows', `Run \`${mend}\`.`);
+    if (recoverable === false)
+      return idle('table', 'no point-in-time recovery: what is lost stays lost', `Run \`${mend}\`.`);
+    const unseen = [expires, recoverable].includes(undefined) ? ' (as far as can be seen from here)' : '';
+    return ok('table', `expiry and point-in-time recovery are on${unseen}`);
+  } catch (error) {
+    const { message, remedy } = refusalOf(error);
+    return wrong('table', message, remedy);
+  }
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { SERVER_WRITERS } from '../../../hooks/touched.ts';
+import { jsonIn } from '../json-text.ts';
+import { type EventRow, homeOf, hooksFor, SERVER, serverCommand, type Wiring } from '../wiring.ts';
+import type { AgentClient, Site } from './client-setup.ts';
+
+/** Only what can change a file is held up before it; a matcher costs nothing, a process 50 ms. */
+const EVENTS: readonly EventRow[] = [
+  ['SessionStart', 'session-start', 10],
+  [
+    'PreToolUse',
+    'before-tool',
+    15,
+    `^(Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell|mcp__.*_(${SERVER_WRITERS}))$`,
+  ],
+  ['PostToolUse', 'after-tool', 10, '*'],
+  ['PostToolUseFailure', 'after-tool', 10, '*'],
+  ['Stop', 'turn-end', 10],
+  ['SessionEnd', 'session-end', 10],
+];
+
+function home(env: NodeJS.ProcessEnv): string {
+  return env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude');
+}
+
+export function claudeStateFile(env: NodeJS.ProcessEnv): string {
+  return join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json');
+}
+
+/**
+ * The server goes where `claude mcp add` puts it, under the project in the user's own file: it holds paths of this machine,
+ * which a `.mcp.json` would hand to everybody through the repository, and Claude Code would ask to approve it. All worktrees
+ * of a repository find it under the main one, and the hooks there too.
+ */
+export const claudeCode: AgentClient = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  program: 'claude',
+  spansWorktrees: true,
+  home,
+  files(site: Site, wiring: Wiring) {
+    const { scope, mainRoot, env } = site;
+    const own = scope === 'project';
+    const value = { type: 'stdio', ...serverCommand(wiring, 'claude-code') };
+    const at = own ? ['projects', mainRoot, 'mcpServers', SERVER] : ['mcpServers', SERVER];
+    const settings = own
+      ? join(mainRoot, '.claude', 'settings.local.json')
+      : join(home(env), 'settings.json');
+    return [
+      {
+        path: settings,
+        parts: [{ kind: 'json-hooks', events: hooksFor('claude-code', EVENTS, wiring) }],
+        local: own,
+      },
+      { path: claudeStateFile(env), parts: [{ kind: 'json-value', at, value }], local: false, mode: 0o600 },
+    ];
+  },
+  /** It asks by itself, and says so: there is nothing to write for it. */
+  consent([site], read) {
+    const path = site === undefined ? undefined : claudeStateFile(site.env);
+    const trusts = site !== undefined && path !== undefined && claudeTrust(site, jsonIn(read(path), path));
+    return {
+      files: [],
+      left: trusts === true ? undefined : 'say yes when it asks whether you trust the folder.',
+    };
+  },
+};
+
+/** Whether the folder's hooks run: Claude Code notes what it was answered. Undefined: it has not been asked yet. */
+export function claudeTrust(site: Site, state: unknown): boolean | undefined {
+  const projects = (state as { projects?: Record<string, { hasTrustDialogAccepted?: boolean }> } | undefined)
+    ?.projects;
+  return (projects?.[site.root] ?? projects?.[site.mainRoot])?.hasTrustDialogAccepted;
+}

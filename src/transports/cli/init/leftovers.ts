@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { defaultStore } from '../../../runtime/open.ts';
+import { chooseStore } from '../../../stores/choose-store.ts';
+import { DELIVERED, FAILURES, OLDER_FAILURES } from '../../hooks/left-behind.ts';
+import type { Manifest } from './manifest.ts';
+import type { Request } from './setup-request.ts';
+
+/** What hooks in use have noted in the user's own folder. It is all repositories' together: the last one takes it along. */
+export function hookNotes(state: string, manifestPath: string): string[] {
+  if (recordsIn(dirname(manifestPath)).some((name) => name !== basename(manifestPath))) return [];
+  return [DELIVERED, FAILURES, OLDER_FAILURES]
+    .map((name) => join(state, name))
+    .filter((path) => existsSync(path));
+}
+
+export function removeHookNotes(paths: readonly string[]): void {
+  for (const path of paths) rmSync(path, { recursive: true, force: true });
+}
+
+/** By name: one that can't be read is somebody's all the same. */
+function recordsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+}
+
+/** The log is people's work, not ours to throw away. */
+export function storeNote({ workspace, site }: Request, { store }: Manifest): string[] {
+  let url: string;
+  try {
+    url = chooseStore(store, site.env).url ?? defaultStore(workspace);
+  } catch {
+    return []; // Which store is meant is not for an undo to settle.
+  }
+  if (!url.startsWith('sqlite:'))
+    return ['The log of what agents did stays where it is, in the database of your store.'];
+  const file = url.slice('sqlite:'.length);
+  return existsSync(file)
+    ? [`The log of what agents did stays: ${file}. Remove ${dirname(file)} if you want it gone.`]
+    : [];
+}

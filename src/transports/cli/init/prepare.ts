@@ -1,0 +1,131 @@
+import { dirname } from 'node:path';
+import { linkTarget, readBytes } from './changes.ts';
+import type { ClientFile, Reader, Site } from './clients/client-setup.ts';
+import { excludeFile, trackedFiles } from './exclude.ts';
+import { gitHookChanges } from './git-hook-changes.ts';
+import { type Manifest, manifestPath, otherManifests, readManifest } from './manifest.ts';
+import { missingFolders, type Plan, planBytes, planFiles, type WantedFile } from './setup-plan.ts';
+import type { Request } from './setup-request.ts';
+import { skillFiles } from './skills.ts';
+import { Unusable } from './unusable.ts';
+import { ownPrograms, type Scope } from './wiring.ts';
+
+export interface Prepared extends Plan {
+  readonly manifestPath: string;
+  readonly known: Manifest | undefined;
+  /** What a person should know or do besides. */
+  readonly notes: readonly string[];
+}
+
+export interface Extras {
+  readonly skills: boolean;
+  readonly gitHooks: boolean;
+  readonly trust: boolean;
+}
+
+/** Everything that would be written, for all clients together: one file that can't be used, and nothing is. */
+export async function prepareInit(request: Request, extras: Extras): Promise<Prepared> {
+  const { site, state, store } = request;
+  const path = manifestPath(state, keyOf(site));
+  const known = readManifest(path);
+  assertOneScope(request);
+  const files = clientFiles(request);
+  const wanted: WantedFile[] = [...files, ...(extras.skills ? skillFiles(site.root) : [])];
+  let plan = planFiles(keyOf(site), wanted, known);
+  if (extras.trust) plan = planFiles(keyOf(site), [...wanted, ...trustFiles(request, plan)], known);
+  plan = withExclude(plan, request);
+  if (extras.gitHooks) plan = planBytes(plan, await gitHookChanges(request));
+  // Looked at now: of several at once, one makes a folder and another one may win.
+  const more = [...sharedFolders(plan, path), ...missingFolders(dirname(path))];
+  const folders = [...new Set([...plan.manifest.folders, ...more])];
+  const manifest = { ...plan.manifest, folders, store: store ?? known?.store };
+  const notes = [...trackedNotes(request, files), ...worktreeNotes(request), ...caveats(request)];
+  return { ...plan, manifest, manifestPath: path, known, notes };
+}
+
+export function keyOf({ scope, repository }: Site): string {
+  return scope === 'user' ? 'user' : repository;
+}
+
+/** What each client reads; of one that does not look beyond its worktree, in every worktree. */
+function clientFiles({ site, worktrees, chosen, locks, store }: Request): (ClientFile & WantedFile)[] {
+  const wiring = { programs: ownPrograms(), locks, store };
+  return chosen.flatMap(({ client }) =>
+    (client.spansWorktrees ? [site] : worktrees.sites).flatMap((each) =>
+      client.files(each, wiring).map((file) => ({ ...file, client: client.name, own: true })),
+    ),
+  );
+}
+
+/** The client's consent to the hooks as they are planned, not as they may be now. */
+function trustFiles({ worktrees, chosen }: Request, { changes }: Plan): WantedFile[] {
+  const planned = new Map(changes.map(({ path, after }) => [path, after]));
+  const read: Reader = (path) => {
+    const target = linkTarget(path);
+    const bytes = planned.has(target) ? planned.get(target) : readBytes(target);
+    return bytes?.toString('utf8');
+  };
+  return chosen.flatMap(({ client }) =>
+    client.consent(worktrees.sites, read).files.map((file) => ({ ...file, client: client.name })),
+  );
+}
+
+function withExclude(plan: Plan, { site, workspace, worktrees }: Request): Plan {
+  const { gitCommonDir } = workspace;
+  if (gitCommonDir === undefined || site.scope === 'user') return plan;
+  const exclude = excludeFile(gitCommonDir, rootsOf(worktrees.sites), plan.manifest);
+  if (exclude === undefined) return plan;
+  const more = planFiles(keyOf(site), [exclude], plan.manifest);
+  return { changes: [...plan.changes, ...more.changes], manifest: more.manifest };
+}
+
+function rootsOf(sites: readonly Site[]): string[] {
+  return [...new Set(sites.flatMap(({ root, mainRoot }) => [root, mainRoot]))];
+}
+
+/** Folders that another repository's `cox init` made and that this one uses too: whoever is undone last removes them. */
+function sharedFolders({ manifest }: Plan, path: string): string[] {
+  const used = [path, ...manifest.files.map((file) => file.path)];
+  return otherManifests(path)
+    .flatMap(({ folders }) => folders)
+    .filter((folder) => used.some((file) => dirname(file) === folder || file.startsWith(`${folder}/`)));
+}
+
+/** Hooks of both scopes would run, and each call would be checked twice. */
+function assertOneScope({ site, state, chosen }: Request): void {
+  const other: Scope = site.scope === 'user' ? 'project' : 'user';
+  const path = manifestPath(state, keyOf({ ...site, scope: other }));
+  const wired = new Set(readManifest(path)?.files.map(({ client }) => client));
+  const twice = chosen.find(({ client }) => wired.has(client.name));
+  if (twice !== undefined)
+    throw new Unusable(
+      path,
+      undefined,
+      `says that ${twice.client.title} is set up with --scope ${other} already`,
+      `Run \`cox init --undo --scope ${other}\` first.`,
+    );
+}
+
+function trackedNotes({ workspace, worktrees }: Request, files: readonly ClientFile[]): string[] {
+  if (workspace.gitCommonDir === undefined) return [];
+  const locals = files.filter(({ local }) => local).map(({ path }) => path);
+  return trackedFiles(rootsOf(worktrees.sites), locals).map(
+    (file) =>
+      `${file} is part of the repository, and now has paths of this machine in it: do not commit that, or use --scope user.`,
+  );
+}
+
+function worktreeNotes({ worktrees, chosen }: Request): string[] {
+  const narrow = chosen.filter(({ client }) => !client.spansWorktrees).map(({ client }) => client.title);
+  if (narrow.length === 0) return [];
+  const absent = worktrees.absent.map(
+    (path) => `The worktree ${path} is not there, or not yours to write, and is left out.`,
+  );
+  return worktrees.sites.length === 1
+    ? absent
+    : [...absent, `${narrow.join(' and ')} need \`cox init\` again after a worktree is added.`];
+}
+
+function caveats({ site, chosen }: Request): string[] {
+  return site.scope === 'user' ? [] : chosen.flatMap(({ client }) => client.caveat ?? []);
+}

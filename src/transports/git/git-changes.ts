@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type GitCall, git, namesIn } from '../../child-process/git.ts';
+
+/** Newest first; whoever pushes more at once imports a history, and what is worked on now is at its end. */
+const COMMITS_MAX = 1000;
+const NO_OBJECT = /^0+$/;
+const OBJECT = /^[0-9a-f]{40,64}$/;
+/** Others would be patterns, or are the address of a remote that has no name. */
+const REMOTE = /^[\w][\w./-]*$/;
+
+const NAMES = ['--name-only', '-z', '--no-renames'] as const;
+
+/**
+ * The files that the commit about to be made changes, by their names in the work tree; of a renamed one both. A merge brings
+ * what others have committed: of it count only the files that are like none of its parents.
+ */
+export async function stagedFiles(call: GitCall, merging = false): Promise<string[]> {
+  const differing = async (from: readonly string[]) =>
+    namesIn(await git(['diff', '--cached', '--no-relative', '--no-ext-diff', ...NAMES, ...from, '--'], call));
+  const heads = merging ? Promise.resolve(headsOfMerge(call.env)) : linesOf('MERGE_HEAD', call);
+  const [staged, merged] = await Promise.all([differing([]), heads]);
+  let files = staged;
+  for (const parent of merged) {
+    const own = new Set(await differing([parent]));
+    files = files.filter((name) => own.has(name));
+  }
+  return files;
+}
+
+/** While `git merge` itself runs there is no MERGE_HEAD yet; it names the heads in its environment. */
+function headsOfMerge(env: NodeJS.ProcessEnv): string[] {
+  const heads = Object.keys(env).map((name) => name.replace(/^GITHEAD_/, ''));
+  return heads.filter((head) => OBJECT.test(head));
+}
+
+/** The files changed by commits that are about to be pushed and that this remote does not have yet, as far as we know. */
+export async function pushedFiles(remote: string, lines: string, call: GitCall): Promise<string[]> {
+  const [pushed, known]: [string[], string[]] = [[], []];
+  for (const line of lines.split('\n')) {
+    const [, local = '', , there = ''] = line.trim().split(' ');
+    // A branch that is deleted there brings nothing.
+    if (!OBJECT.test(local) || NO_OBJECT.test(local)) continue;
+    pushed.push(local);
+    if (OBJECT.test(there) && !NO_OBJECT.test(there)) known.push(there);
+  }
+  if (pushed.length === 0) return [];
+  // Where a shallow clone was cut off, a commit looks as if it had brought every file.
+  const cutOff = (await linesOf('shallow', call)).filter((line) => OBJECT.test(line));
+  const excluded = [...known, ...cutOff].map((object) => `^${object}`);
+  const range = ['--ignore-missing', `--max-count=${COMMITS_MAX}`, '--stdin'];
+  const tracked = REMOTE.test(remote) ? ['--not', `--remotes=${remote}`] : [];
+  const input = `${[...pushed, ...excluded].join('\n')}\n`;
+  const commits = await git(['rev-list', ...range, ...tracked], { ...call, input });
+  // `-c`: of a merge again only what is like none of its parents.
+  const differences = ['diff-tree', '--stdin', '-r', '-c', '--root', '--no-commit-id', ...NAMES];
+  return [...new Set(namesIn(await git(differences, { ...call, input: commits })))];
+}
+
+/** Of a file in git's own folder. */
+async function linesOf(name: string, call: GitCall): Promise<string[]> {
+  const path = (await git(['rev-parse', '--git-path', name], call)).replace(/\n$/, '');
+  const text = await readFile(resolve(call.cwd, path), 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}

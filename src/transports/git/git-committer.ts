@@ -1,0 +1,53 @@
+import { type SessionState, sessionKey } from '../../features/sessions/state.ts';
+import type { Coxswain } from '../../index.ts';
+import type { Actor } from '../../ledger/log.ts';
+import { clientIdentity, clientProcess, type ReadProcess, readProcess } from '../shared/client-process.ts';
+
+/** The clients whose hooks and MCP server name themselves after the client's process. */
+const CLIENTS = ['claude-code', 'codex', 'gemini-cli'] as const;
+/** From a git hook up to the client: a shell or two, git, what called git, and a few wrappers. */
+const GENERATIONS_MAX = 24;
+
+/** Variables that clients set for what they run; they only decide how we speak, not who somebody is. */
+const AGENT_SIGNS = ['CLAUDECODE', 'GEMINI_CLI', 'CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED'] as const;
+
+/** Who commits: an agent that named itself or whose client is among our ancestors; otherwise a person. */
+export interface Committer {
+  readonly agent_id: string;
+  readonly isAgent: boolean;
+}
+
+export async function findCommitter(
+  { store, project }: Coxswain,
+  fallback: Actor,
+  env: NodeJS.ProcessEnv,
+  read: ReadProcess = readProcess,
+  from = process.ppid,
+): Promise<Committer> {
+  if (env.AGENT_ID) return { agent_id: fallback.agent_id, isAgent: true };
+  const candidates = possibleClients(read, from);
+  const { loaded } = await store.find(project, { keys: candidates.map(sessionKey) });
+  // The nearest one: an agent may have started another.
+  const found = candidates.find((candidate) => {
+    const record = loaded.get<SessionState>(sessionKey(candidate));
+    return record !== undefined && record.state.ended_at_ms === undefined;
+  });
+  if (found !== undefined) return { agent_id: found.agent_id, isAgent: true };
+  return { agent_id: fallback.agent_id, isAgent: AGENT_SIGNS.some((name) => Boolean(env[name])) };
+}
+
+/** Which process is a client is not written on it: each ancestor could be each, and the one with a session is it. */
+function possibleClients(read: ReadProcess, from: number): Actor[] {
+  const found: Actor[] = [];
+  let pid = from;
+  for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
+    const above = clientProcess(read, pid);
+    if (above === undefined) break;
+    for (const client of CLIENTS) {
+      const identity = clientIdentity(client, () => above, above.pid);
+      if (identity !== undefined) found.push(identity);
+    }
+    pid = above.parent;
+  }
+  return found;
+}

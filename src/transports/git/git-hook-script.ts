@@ -1,0 +1,123 @@
+import type { LockPolicy } from '../shared/enforcement-policy.ts';
+
+/** By this line we know our own hooks again. */
+const MARK = '# coxswain-git-hook';
+const MADE_FOLDER = `${MARK}: the folder was made for it`;
+
+/** What was there before is kept beside, under this ending. */
+export const KEPT = '.before-coxswain';
+
+/** Git runs pre-commit for `git commit` alone. A merge, `git am`, and picks and reverts have one of their own each. */
+export const CHECKED_HOOKS = [
+  'pre-commit',
+  'pre-merge-commit',
+  'pre-applypatch',
+  'prepare-commit-msg',
+  'pre-push',
+] as const;
+
+export type CheckedHook = (typeof CHECKED_HOOKS)[number];
+
+/** Of `check-commit`: where git tells in its own way what is committed, and by whom. */
+export const TOLD_HOOKS = ['pre-merge-commit', 'prepare-commit-msg'] as const;
+
+export type ToldHook = (typeof TOLD_HOOKS)[number];
+
+/** Shell lines that spare commits the start of Node where there is nothing to ask. */
+const NOTHING_TO_ASK: Partial<Record<CheckedHook, string>> = {
+  // A rebase does again what was committed before. No kind of it is checked; what is then pushed is.
+  'pre-applypatch': `[ -f "$(git rev-parse --git-path rebase-apply/rebasing)" ] && exit 0\n`,
+  // Every commit runs it, also one that pre-commit has checked or was told not to. Coxswain looks closer at what is left.
+  'prepare-commit-msg': `maker=$({ tr '\\0' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } 2>/dev/null)
+case "\${GIT_REFLOG_ACTION-} $maker" in
+  *cherry-pick*|*revert*) ;;
+  *) exit 0 ;;
+esac
+`,
+};
+
+/** How a hook calls us: by paths that do not depend on what a user's PATH is at that moment. */
+export interface Program {
+  readonly node: string;
+  readonly cox: string;
+  readonly locks: LockPolicy;
+  readonly store?: string | undefined;
+  readonly project?: string | undefined;
+}
+
+export interface HookPlan {
+  readonly name: CheckedHook;
+  readonly program: Program;
+  /** Shell lines that run the hook that was there before, with its exit code; in them `feed` gives it its input. */
+  readonly before: (feed: string) => string;
+  readonly madeFolder?: boolean;
+}
+
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function isOurs(text: string): boolean {
+  return text.includes(`\n${MARK}`);
+}
+
+export function madeFolder(text: string): boolean {
+  return text.includes(`\n${MADE_FOLDER}\n`);
+}
+
+export function callsUs(text: string, program: Pick<Program, 'node' | 'cox'>): boolean {
+  return text.includes(`\n${pathsOf(program)}\n`);
+}
+
+function pathsOf({ node, cox }: Pick<Program, 'node' | 'cox'>): string {
+  return `node=${quoted(node)}\ncox=${quoted(cox)}`;
+}
+
+/** POSIX sh, as git runs it everywhere. A checkout of Coxswain that was removed must not block every commit. */
+export function hookScript({ name, program, before, madeFolder = false }: HookPlan): string {
+  const { locks, store, project } = program;
+  const pushes = name === 'pre-push';
+  const words = ['git', pushes ? 'check-push' : 'check-commit', '--locks', locks];
+  if (TOLD_HOOKS.some((told) => told === name)) words.push('--hook', name);
+  if (store !== undefined) words.push('--store', store);
+  if (project !== undefined) words.push('--project', project);
+  const question = words.map(quoted).join(' ');
+  const fed = 'printf %s "$lines" 2>/dev/null |';
+  return `#!/bin/sh
+# Asks Coxswain whether another agent holds a file that this changes; \`cox git uninstall\` removes it.
+${madeFolder ? MADE_FOLDER : MARK}
+${pushes ? `remote=\${1-}\nlines=$(cat && printf x)\nlines=\${lines%x}\n` : ''}${before(pushes ? `${fed} ` : '')}
+[ "\${COX_GIT-}" = off ] && exit 0
+${NOTHING_TO_ASK[name] ?? ''}${pathsOf(program)}
+if [ -x "$node" ] && [ -f "$cox" ]; then
+  set -- "$node" "$cox"
+elif command -v cox >/dev/null 2>&1; then
+  set -- cox
+else
+  echo "coxswain: $cox is gone, so locks were not checked; \\\`cox git install\\\` or remove $0" >&2
+  exit 0
+fi
+${pushes ? `${fed} "$@" ${question} -- "$remote"` : `"$@" ${question}`}
+`;
+}
+
+/** The hook that was installed before us, kept beside. */
+export function runKept(kept: Buffer): (feed: string) => string {
+  const command = runsUnderOwnName(kept) ?? `"$0${KEPT}" "$@"`;
+  return (feed) => `if [ -x "$0${KEPT}" ]; then\n  ${feed}${command} || exit\nfi`;
+}
+
+const SHELLS = new Set(['sh', 'bash', 'dash', 'ksh', 'ash']);
+
+/**
+ * Hook managers such as husky see from \`$0\` which hook it is and where its helpers are, and would quietly do nothing under
+ * another name. Such a script is read by its own shell under the old name.
+ */
+function runsUnderOwnName(kept: Buffer): string | undefined {
+  const text = kept.toString('latin1');
+  const [interpreter = '', ...flags] = (/^#![ \t]*([^\n\r]*)/.exec(text)?.[1] ?? '').trim().split(/[ \t]+/);
+  const words = /\/env$/.test(interpreter) ? flags.filter((word) => word !== '-S') : [interpreter, ...flags];
+  const shell = (words[0] ?? '').split('/').at(-1) ?? '';
+  if (!SHELLS.has(shell) || !/\$(?:0|\{0)/.test(text)) return undefined;
+  return `${words.map(quoted).join(' ')} -c '. "$0${KEPT}"' "$0" "$@"`;
+}

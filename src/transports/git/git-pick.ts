@@ -1,0 +1,38 @@
+import { GIT_TAKES_WORD } from '../../command-analysis/git-options.ts';
+import { type Machine, thisMachine } from '../shared/ancestors.ts';
+
+const PICKS: ReadonlySet<string> = new Set(['cherry-pick', 'revert']);
+/** From us up to git: the shell of the hook, and perhaps one around it. */
+const SHELLS_MAX = 4;
+const TAKES_WORD: ReadonlySet<string> = new Set(GIT_TAKES_WORD);
+
+/**
+ * Is the commit whose hook we are made by `git cherry-pick` or `git revert`? They run no pre-commit. Only the process tells: a clean
+ * revert leaves no sign in git's folder, and the one of a stopped pick is there as well when a person ends it by
+ * `git commit --no-verify`.
+ */
+export function isPick({ read, words, from }: Machine = thisMachine()): boolean {
+  let pid = from;
+  for (let hops = 0; hops <= SHELLS_MAX && pid > 1; hops += 1) {
+    const parent = read(pid)?.parent;
+    if (parent === undefined) return false;
+    const verb = gitVerb(words(pid) ?? []);
+    // With an editor they have it made by a `git commit` that they start themselves.
+    if (verb !== undefined) return PICKS.has(verb === 'commit' ? (gitVerb(words(parent) ?? []) ?? '') : verb);
+    pid = parent;
+  }
+  return false;
+}
+
+/** `cherry-pick` of `git -C there cherry-pick x`; undefined: it is not git. */
+function gitVerb([program = '', ...words]: readonly string[]): string | undefined {
+  const name = program.slice(program.lastIndexOf('/') + 1).replace(/\.exe$/, '');
+  if (name.startsWith('git-')) return name.slice('git-'.length);
+  if (name !== 'git') return undefined;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    if (!word.startsWith('-')) return word;
+    if (TAKES_WORD.has(word)) index += 1;
+  }
+  return '';
+}

@@ -1,0 +1,158 @@
+import { quickClock } from '../../kernel/clock.ts';
+import { oneLine } from '../shared/quoted.ts';
+import { answerText } from './hook-answers.ts';
+import {
+  type Call,
+  type HookEvent,
+  NOTHING,
+  type Order,
+  readCall,
+  runsCommands,
+  type Verdict,
+} from './hook-call.ts';
+import type { Known } from './hook-log.ts';
+import type { Surroundings } from './hook-place.ts';
+import type { Foreseen } from './touched.ts';
+
+/** Clients wait: for the end of a session Codex gives three seconds, for everything else there is more. */
+const TIME_MS_MAX: Record<HookEvent, number> = {
+  'session-start': 4500,
+  'before-tool': 4500,
+  'after-tool': 4500,
+  'turn-end': 4500,
+  'session-end': 2500,
+};
+const CLOSE_MS_MAX = 400;
+
+/** Tools that only look: not even what they would write is worked out. */
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['Read', 'Glob', 'Grep', 'LS', 'WebFetch', 'WebSearch', 'TodoWrite', 'Task'],
+  ...['read_file', 'read_many_files', 'list_directory', 'glob', 'grep_search', 'search_file_content'],
+  ...['google_web_search', 'web_fetch', 'view_image', 'update_plan'],
+]);
+const OWN_TOOLS = ['mcp__coxswain_', 'mcp_coxswain_'];
+
+function onlyLooks(tool: string): boolean {
+  return tool === '' || LOOKS.has(tool) || OWN_TOOLS.some((own) => tool.startsWith(own));
+}
+
+export interface HookInput extends Surroundings {
+  /** What the client wrote to stdin. */
+  read(): Promise<string>;
+}
+
+export interface HookResult {
+  /** For stdout. Whatever went wrong, it says something the client can go on with. */
+  readonly text: string;
+  /** Once it is said: what is left to write is written, or given up. */
+  close(): Promise<void>;
+}
+
+export async function runHook(order: Order, input: HookInput): Promise<HookResult> {
+  const known: Known = {};
+  const deadline = timer(TIME_MS_MAX[order.event]);
+  let verdict: Verdict;
+  try {
+    verdict = await Promise.race([decide(order, input, known), deadline.over]);
+  } catch (error) {
+    verdict = await failed(order, input, known, error);
+  }
+  deadline.stop();
+  return { text: answerText(order, verdict, known.call?.happened), close: () => close(known) };
+}
+
+/** Who waits for nothing is through before the event loop turns once: most hooks never need the timer, and to make one takes a while. */
+function timer(time_ms: number): { over: Promise<never>; stop(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let timeout: NodeJS.Timeout | undefined;
+  const turned = setImmediate(() => {
+    timeout = setTimeout(() => reject(new Error(`no answer within ${time_ms} ms`)), time_ms);
+  });
+  const stop = () => {
+    clearImmediate(turned);
+    clearTimeout(timeout);
+  };
+  return { over: promise, stop };
+}
+
+async function close({ place }: Known): Promise<void> {
+  if (place === undefined) return;
+  const limit = timer(CLOSE_MS_MAX);
+  await Promise.race([place.coxswain.close(), limit.over]).catch(() => {});
+  limit.stop();
+}
+
+async function decide(order: Order, input: HookInput, known: Known): Promise<Verdict> {
+  const call = readCall(await input.read(), input.cwd);
+  known.call = call;
+  const { event } = order;
+  if (event === 'before-tool') return await check(order, input, call, known);
+  const touched = event === 'after-tool' ? await touchedBy(order, call, input) : UNTOUCHED;
+  const { openPlace, sessionStart, afterTool, turnEnd, sessionEnd } = await import('./living.ts');
+  const place = await openPlace(order, call, input);
+  known.place = place;
+  switch (event) {
+    case 'session-start':
+      return await sessionStart(order, place);
+    case 'after-tool':
+      return await afterTool(order, call, touched, place);
+    case 'turn-end':
+      return await turnEnd(place);
+    case 'session-end':
+      return await sessionEnd(place);
+  }
+}
+
+/** A tool that writes nothing is let through before anything is loaded. */
+async function check(order: Order, input: HookInput, call: Call, known: Known): Promise<Verdict> {
+  const touched = await touchedBy(order, call, input);
+  const { writes, unknown, everywhere, danger } = touched;
+  known.isDangerous = (danger?.assessment.findings.length ?? 0) > 0;
+  const isHarmless = !known.isDangerous && writes.length + unknown.length + everywhere.length === 0;
+  // Whether it may run commands at all is said by its profile, and that is in the store.
+  if (isHarmless && !runsCommands(call)) return NOTHING;
+  const { openPlace, guard, noteFailure } = await import('./guarding.ts');
+  try {
+    const place = await openPlace(order, call, input);
+    known.place = place;
+    return await guard(order, call, touched, place);
+  } catch (error) {
+    if (!isHarmless) throw error;
+    // Nothing is written: a store that is away keeps nobody from looking around.
+    noteFailure(order, input, known, error, quickClock.now_ms());
+    return NOTHING;
+  }
+}
+
+const UNTOUCHED: Foreseen = { writes: [], unknown: [], everywhere: [] };
+
+async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): Promise<Foreseen> {
+  const { tool, input, cwd } = call;
+  if (onlyLooks(tool)) return UNTOUCHED;
+  const { touchedBy: workOut } = await import('./touched.ts');
+  return await workOut(client, tool, input, cwd, { home: env.HOME });
+}
+
+/** HOOK-2: only a check may stop an agent: of danger, which says so, or of locks under `require`. */
+async function failed(order: Order, input: HookInput, known: Known, error: unknown): Promise<Verdict> {
+  const isCheck = order.event === 'before-tool';
+  try {
+    const { noteFailure } = isCheck ? await import('./guarding.ts') : await import('./living.ts');
+    noteFailure(order, input, known, error, quickClock.now_ms());
+  } catch {
+    // Then it is not in the log; the agent must not suffer for it.
+  }
+  if (!isCheck) return NOTHING;
+  const said = error instanceof Error ? error.message : String(error);
+  // What could not even be read may be anything: a command of 65 MB is no way past the guardrails.
+  const isUnread = known.call === undefined;
+  if ((isUnread || known.isDangerous === true) && input.env.COX_GUARD_ON_FAILURE !== 'allow')
+    return {
+      deny: `Coxswain could not decide about this, and ${isUnread ? 'could not read what it is' : 'it looks dangerous'} (${oneLine(said, 300)}). Try again in a moment, or do it another way.`,
+    };
+  const problem = `Coxswain could not check the locks (${oneLine(said, 300)})`;
+  if (order.locks === 'require')
+    return { deny: `${problem}, and edits without a check are not allowed here. Try again in a moment.` };
+  const warning = `${problem}: this goes ahead unguarded.`;
+  return { context: warning, notice: warning };
+}

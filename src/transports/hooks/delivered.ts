@@ -1,0 +1,65 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stateFolder } from '../../features/port-blocks/port-config.ts';
+import { fingerprint } from '../../kernel/fingerprint.ts';
+import type { Place } from './hook-place.ts';
+import { DELIVERED } from './left-behind.ts';
+
+const KEPT_MAX = 200;
+const OLD_MS = 7 * 24 * 3600 * 1000;
+
+/**
+ * Which mail a session has been shown. Only the agent acknowledges mail, so this is a note of our own on this machine: should
+ * it be lost, something is shown twice.
+ */
+function noteOf({ coxswain, actor, env }: Place): string | undefined {
+  const state = stateFolder(env);
+  if (typeof state !== 'string') return undefined;
+  const { store_url, project } = coxswain;
+  const name = fingerprint([store_url, project, actor.agent_id, actor.session_id].join('\n'));
+  return join(state, DELIVERED, `${name}.json`);
+}
+
+export function deliveredIds(place: Place): Set<string> {
+  try {
+    const ids: unknown = JSON.parse(readFileSync(noteOf(place) ?? '', 'utf8'));
+    return new Set(Array.isArray(ids) ? ids.map(String) : []);
+  } catch {
+    return new Set();
+  }
+}
+
+/** Two hooks of one session may note at the same time: the later one wins, and the other's mail is shown again. */
+export function noteDelivered(place: Place, ids: Iterable<string>): void {
+  const note = noteOf(place);
+  if (note === undefined) return;
+  const aside = `${note}.${process.pid}`;
+  try {
+    mkdirSync(join(note, '..'), { recursive: true, mode: 0o700 });
+    writeFileSync(aside, JSON.stringify([...ids].slice(-KEPT_MAX)), { mode: 0o600 });
+    renameSync(aside, note);
+  } catch {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** At the end of a session, with what crashed ones have left behind. */
+export function forgetDelivered(place: Place): void {
+  const note = noteOf(place);
+  if (note === undefined) return;
+  rmSync(note, { force: true });
+  const oldest_ms = place.coxswain.clock.now_ms() - OLD_MS;
+  for (const name of listNames(join(note, '..'))) {
+    const path = join(note, '..', name);
+    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? oldest_ms) < oldest_ms)
+      rmSync(path, { force: true });
+  }
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

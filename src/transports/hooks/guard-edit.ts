@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Standing } from '../../features/trust/profile.ts';
+import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import type { LockPolicy } from '../shared/enforcement-policy.ts';
+import { heldByOthers, inTheWay } from '../shared/held-by-others.ts';
+import { heldText } from './held-text.ts';
+import { type Call, NOTHING, type Order, type Verdict } from './hook-call.ts';
+import { FILES_MAX, type Looked, locksOn, lookAt, notHeld, release, take } from './hook-locks.ts';
+import type { Place } from './hook-place.ts';
+import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
+import type { Danger, Foreseen } from './touched.ts';
+import { endangered } from './whole-tree.ts';
+import { lockable } from './written-areas.ts';
+
+/**
+ * Before a tool runs: may the agent do such a thing at all, is anybody else on what it would write, and is it dangerous? The
+ * files it names are the agent's own from then on. An approval is used last: nothing else may stand in the way any more.
+ */
+export async function guard(order: Order, call: Call, foreseen: Foreseen, place: Place): Promise<Verdict> {
+  const writes = foreseen.writes.length + foreseen.unknown.length + foreseen.everywhere.length > 0;
+  const looked = await lookAt(place, lockable(foreseen.writes, place.coxswain.workspace, call.cwd));
+  const asked = { loaded: looked.loaded, writes };
+  const { standing, refusal } = standingFor(place, call, asked, foreseen.danger?.permissions ?? []);
+  // Not a question of who holds what: no policy about locks makes it a mere warning.
+  if (refusal !== undefined) return { deny: refusal };
+  const own = writes ? await makeOwn(order, call, { ...foreseen, looked }, standing, place) : { fresh: [] };
+  if (own.verdict?.deny !== undefined) return own.verdict;
+  const verdict = together(own.verdict, await judgedOrGivenBack(order, foreseen, place, own.fresh));
+  if (verdict !== undefined) return verdict;
+  if (order.locks !== 'require' || foreseen.unknown.length === 0) return NOTHING;
+  const unknown = foreseen.unknown.slice(0, 3).join('; ');
+  return {
+    context: `Coxswain could not tell which files this writes (${unknown}). Hold their locks (acquire_lock) before you change any.`,
+  };
+}
+
+interface Own {
+  /** What was not the agent's before; nothing where the call is denied. */
+  readonly fresh: readonly string[];
+  /** A denial, or a warning: then the call is still to be judged. */
+  readonly verdict?: Verdict | undefined;
+}
+
+/** What it would write is nobody else's, and the agent's from now on. */
+async function makeOwn(
+  order: Order,
+  call: Call,
+  { everywhere, looked }: Foreseen & { readonly looked: Looked },
+  standing: Standing | undefined,
+  place: Place,
+): Promise<Own> {
+  // Who may write only under a lock is not let off with a warning either.
+  const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
+  let failure: unknown;
+  const wiped = await endangered(everywhere, place, call.cwd).catch((error: unknown) => {
+    failure = error;
+    return undefined;
+  });
+  if (wiped !== undefined && policy !== 'warn') return { fresh: [], verdict: objection(policy, wiped) };
+  const taken = await taking(policy, looked, place);
+  const problems = [wiped, taken.problem].filter((problem) => problem !== undefined);
+  const verdict = problems.length === 0 ? undefined : objection(policy, problems.join('\n'));
+  if (verdict?.deny !== undefined) return { fresh: [], verdict };
+  // Only now: a look at the tree that fails is no way past the locks on what the call names.
+  if (failure !== undefined) {
+    await release(place, taken.fresh);
+    throw failure;
+  }
+  const over = await countFiles(place, standing, looked.names);
+  if (over === undefined) return { fresh: taken.fresh, verdict };
+  await release(place, taken.fresh);
+  return { fresh: [], verdict: { deny: over } };
+}
+
+/** Locks what the agent does not hold yet, or says what is in the way. */
+async function taking(
+  policy: LockPolicy,
+  looked: Looked,
+  place: Place,
+): Promise<{ readonly fresh: readonly string[]; readonly problem?: string | undefined }> {
+  const { names } = looked;
+  if (names.length > FILES_MAX)
+    return {
+      fresh: [],
+      problem: `It would change ${names.length} files. Lock their folder first (acquire_lock).`,
+    };
+  const missing = names.length === 0 ? [] : await notHeld(place, looked, policy !== 'require');
+  if (missing.length === 0) return { fresh: [] };
+  const taken = policy === 'require' ? await unheld(place, missing) : await takeFor(place, missing);
+  return typeof taken === 'string' ? { fresh: [], problem: taken } : { fresh: taken };
+}
+
+/** A call that is denied, or that nobody could judge, leaves no lock behind. */
+async function judgedOrGivenBack(
+  order: Order,
+  foreseen: Foreseen,
+  place: Place,
+  fresh: readonly string[],
+): Promise<Verdict | undefined> {
+  let verdict: Verdict | undefined;
+  try {
+    verdict = await judged(order, foreseen, place);
+  } catch (error) {
+    await release(place, fresh);
+    throw error;
+  }
+  if (verdict?.deny !== undefined) await release(place, fresh);
+  return verdict;
+}
+
+/** A warning about locks is no answer to what is dangerous, nor the other way round. */
+function together(warned: Verdict | undefined, judged: Verdict | undefined): Verdict | undefined {
+  if (warned === undefined || judged?.deny !== undefined) return judged;
+  if (judged === undefined) return warned;
+  const both = (one: string | undefined, other: string | undefined): string | undefined =>
+    one === undefined || other === undefined ? (one ?? other) : `${one}\n${other}`;
+  if (judged.ask !== undefined) return { ask: both(judged.ask, warned.notice) };
+  return { context: both(warned.context, judged.context), notice: both(warned.notice, judged.notice) };
+}
+
+/** A check of danger that fails or takes too long denies: unlike a lock, what it would have found can't be got back. */
+async function judged(order: Order, { danger }: Foreseen, place: Place): Promise<Verdict | undefined> {
+  if (danger === undefined || !isWorthJudging(danger, place)) return undefined;
+  const { judge } = await import('./judging.ts');
+  return await judge(order, danger, place);
+}
+
+/** Nothing was found, and the project has no patterns of its own: nearly always. */
+function isWorthJudging({ assessment }: Danger, { coxswain, env }: Place): boolean {
+  if (assessment.findings.length > 0) return true;
+  return existsSync(env.COX_GUARDRAILS || join(coxswain.workspace.root, 'guardrails.yaml'));
+}
+
+function objection(policy: LockPolicy, problem: string): Verdict {
+  if (policy !== 'warn') return { deny: `Coxswain: ${problem}` };
+  return { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` };
+}
+
+/** What was locked for the agent, or why it may not have them all; a check that could not be made is thrown. */
+async function takeFor(place: Place, names: readonly string[]): Promise<readonly string[] | string> {
+  const taken = await take(place, names);
+  if ('fresh' in taken) return taken.fresh;
+  const { refusal } = taken;
+  if (refusalCode(refusal) === 'blocked') return heldText(inTheWay(refusal), place.coxswain.clock.now_ms());
+  if (isAboutProfile(refusal) || REFUSED.has(refusalCode(refusal)))
+    return `${refusal.message} ${refusal.remedy}`;
+  throw new Unchecked(refusal);
+}
+
+const REFUSED = new Set(['not_owner', 'would_deadlock', 'too_large']);
+
+/** The lock check itself has failed: what that means is the policy's to say. */
+class Unchecked extends Error {
+  constructor({ message }: Refusal) {
+    super(message);
+    this.name = 'Unchecked';
+  }
+}
+
+/** Under `require` nothing is locked for the agent: it has to ask first. */
+async function unheld(place: Place, names: readonly string[]): Promise<string> {
+  const held = heldByOthers({ locks: await locksOn(place, names) }, place.actor.agent_id);
+  if (held.length > 0) return heldText(held, place.coxswain.clock.now_ms());
+  const files = names.slice(0, 5).join(', ');
+  return `you do not hold ${files}${names.length > 5 ? ` and ${names.length - 5} more` : ''}. Lock it first (acquire_lock of the MCP server coxswain), then try again.`;
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { Terminal } from '../cli/output/terminal.ts';
+import type { Result } from '../cli/program/common.ts';
+import { examples } from '../cli/program/services.ts';
+import { CLIENTS } from '../shared/agent-clients.ts';
+
+/** `cox hook`: what clients start at their hooks, from the sources; `dist/hook.cjs` is the same, bundled. */
+export function declareHook(program: Command, _terminal: Terminal, result: Result): void {
+  program
+    .command('hook')
+    .description('Answer one hook of an agent client, whose JSON comes on stdin.')
+    .argument('<client>', CLIENTS.join(', '))
+    .argument('<event>', 'session-start, before-tool, after-tool, turn-end or session-end')
+    .option('--locks <policy>', 'auto, require or warn (default: auto)')
+    .option('--store <url>', 'As for every command.')
+    .addHelpText('after', examples('cox hook claude-code before-tool --locks require < payload.json'))
+    .action(async (client: string, event: string, { locks, store }: { locks?: string; store?: string }) => {
+      const flags = [
+        ...(locks === undefined ? [] : ['--locks', locks]),
+        ...(store === undefined ? [] : ['--store', store]),
+      ];
+      const { main } = await import('./hook-main.ts');
+      result.code = await main([client, event, ...flags]);
+    });
+}

@@ -1,0 +1,64 @@
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stateFolder } from '../../features/port-blocks/port-config.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { oneLine } from '../shared/quoted.ts';
+import type { Call, Order } from './hook-call.ts';
+import { type Place, type Surroundings, storeUrl, workspaceFor } from './hook-place.ts';
+import { FAILURES, OLDER_FAILURES } from './left-behind.ts';
+
+const BYTES_MAX = 256 * 1024;
+const MESSAGE_CHARS_MAX = 500;
+
+/** Beside the store if it is a file and its folder is there, else in the user's own folder for such things. */
+function foldersFor(store_url: string | undefined, env: NodeJS.ProcessEnv): string[] {
+  const state = stateFolder(env);
+  const beside = store_url?.startsWith('sqlite:') ? dirname(store_url.slice('sqlite:'.length)) : undefined;
+  return [
+    ...(beside !== undefined && existsSync(beside) ? [beside] : []),
+    ...(typeof state === 'string' ? [state] : []),
+  ];
+}
+
+/** What is known by the time something fails. */
+export interface Known {
+  /** Something was found in the call that loses what nobody brings back. */
+  isDangerous?: boolean;
+  call?: Call;
+  place?: Place;
+}
+
+/** A hook that failed must not stop its agent, and must not fail unseen: one line where a person can find it. */
+export function noteFailure(
+  order: Order,
+  around: Surroundings,
+  known: Known,
+  error: unknown,
+  now_ms: number,
+): void {
+  const said = error instanceof Error ? error.message : String(error);
+  const line = `${isoTime(now_ms)} ${order.client} ${order.event}: ${oneLine(said, MESSAGE_CHARS_MAX)}\n`;
+  for (const folder of foldersFor(storeOf(order, around, known), around.env)) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const file = join(folder, FAILURES);
+      // The old half is kept for a while; together they stay small.
+      if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > BYTES_MAX)
+        renameSync(file, join(folder, OLDER_FAILURES));
+      appendFileSync(file, line, { mode: 0o600 });
+      return;
+    } catch {
+      // The next folder; after the last there is nowhere left to say it.
+    }
+  }
+}
+
+function storeOf(order: Order, around: Surroundings, { call, place }: Known): string | undefined {
+  if (place !== undefined) return place.coxswain.store_url;
+  try {
+    return call === undefined ? undefined : storeUrl(order, workspaceFor(order, call, around), around.env);
+  } catch {
+    // Which store is meant may be what is wrong.
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { quickClock } from '../../kernel/clock.ts';
+import { fingerprint } from '../../kernel/fingerprint.ts';
+import { quickRandom } from '../../kernel/quick-random.ts';
+import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
+import type { Actor } from '../../ledger/log.ts';
+import type { Connection } from '../../runtime/coordinator.ts';
+import { type Coxswain, defaultStore, open } from '../../runtime/open.ts';
+import { chooseStore } from '../../stores/choose-store.ts';
+import { type Client, clientActor } from '../shared/agent-clients.ts';
+import { clientIdentity, readProcess } from '../shared/client-process.ts';
+import { environmentCapabilities } from '../shared/identity.ts';
+import type { Call, Order } from './hook-call.ts';
+import { startedBy } from './quick.ts';
+
+/** The process we are in. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** What a hook works with: the store, opened directly and never through a neighbour, and the agent it acts for. */
+export interface Place {
+  readonly coxswain: Coxswain;
+  readonly connection: Connection;
+  readonly actor: Actor;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Set by the client itself for its hooks: the folder it was started in. */
+const PROJECT_VARIABLES: Record<Client, string | undefined> = {
+  'claude-code': 'CLAUDE_PROJECT_DIR',
+  codex: undefined,
+  'gemini-cli': 'GEMINI_PROJECT_DIR',
+};
+
+/**
+ * The repository that is meant: the one that the client's MCP server serves, too. An agent that has wandered off (`cd` in its
+ * shell) still works for that one; only without a word from the client its whereabouts decide.
+ */
+export function workspaceFor(order: Order, call: Call, around: Surroundings): Workspace {
+  const found = meantBy(order, call, around);
+  // A store made there would bring back a work tree that was removed.
+  if (found.gitCommonDir === undefined && found.fs.lstat(found.root) === undefined)
+    throw new Error(`${found.root} is not there any more`);
+  return found;
+}
+
+function meantBy({ client }: Order, call: Call, { env, cwd }: Surroundings): Workspace {
+  const named = PROJECT_VARIABLES[client];
+  const project = named === undefined ? undefined : env[named];
+  if (project?.startsWith('/')) return findWorkspace(project);
+  const around = findWorkspace(call.cwd);
+  if (around.gitCommonDir !== undefined) return around;
+  const own = findWorkspace(cwd);
+  const isInside = call.cwd === cwd || call.cwd.startsWith(`${cwd}/`);
+  return isInside || own.gitCommonDir !== undefined ? own : around;
+}
+
+/** Where the store is, or would be; for what is kept beside it. */
+export function storeUrl(order: Order, workspace: Workspace, env: NodeJS.ProcessEnv): string {
+  return chooseStore(order.store, env).url ?? defaultStore(workspace);
+}
+
+function actorFor({ client }: Order, { conversation }: Call, env: NodeJS.ProcessEnv): Actor {
+  const who = clientActor(
+    client,
+    env,
+    {},
+    () => clientIdentity(client, readProcess, startedBy(env)) ?? unknownClient(client, conversation),
+  );
+  if (!who.ok) throw new Error(who.refusal.message);
+  return who.identity as Actor;
+}
+
+/** Without a process to know the client by, its conversation is the next best. */
+function unknownClient(client: Client, conversation: string): Partial<Actor> {
+  const name = fingerprint(conversation);
+  return { agent_id: `${client}-${name.slice(0, 6)}`, session_id: `${client}-${name}` };
+}
+
+export async function openPlace(order: Order, call: Call, around: Surroundings): Promise<Place> {
+  const { env } = around;
+  const actor = actorFor(order, call, env);
+  const workspace = workspaceFor(order, call, around);
+  // A lock that a power cut takes away has no agent any more either; a hand-off is for those who come after it.
+  const lasting = order.event !== 'before-tool';
+  const quick = { brief: true, lasting, clock: quickClock, random: quickRandom() };
+  const coxswain = await open({ store: order.store, workspace, env, ...quick });
+  const capabilities = environmentCapabilities(env);
+  return {
+    coxswain,
+    connection: coxswain.connect(actor, 'operator', { capabilities, door: 'hook' }),
+    actor,
+    env,
+  };
+}

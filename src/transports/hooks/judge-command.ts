@@ -1,0 +1,104 @@
+import { relative } from 'node:path';
+import { maskSecrets } from '../../command-analysis/secrets.ts';
+import type { Place as Where } from '../../command-analysis/shell/analyse-shell.ts';
+import type { Assessment } from '../../features/guardrails/assess.ts';
+import { branchesHere } from '../../features/guardrails/branch.ts';
+import { concluded } from '../../features/guardrails/conclude.ts';
+import { gatherFacts } from '../../features/guardrails/git-facts.ts';
+import { commandGuard, exactHash, guardAction, subjectOf } from '../../features/guardrails/guard-step.ts';
+import type { ProjectPatterns } from '../../features/guardrails/project.ts';
+import { readGuardrails } from '../../features/guardrails/project-reader.ts';
+import type { Finding } from '../../features/trust/finding.ts';
+import { hasChannels } from '../../features/trust/notify/channels.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { isRefusal } from '../../kernel/refusal.ts';
+import type { Order, Verdict } from './hook-call.ts';
+import type { Place } from './hook-place.ts';
+import type { Danger } from './touched.ts';
+
+const SHOWN_CHARS_MAX = 20_000;
+
+/** Only this client puts a question to the person at its terminal; the others take it for a yes. */
+const ASKS = 'claude-code';
+
+/**
+ * What is left of the danger once the project and its repository have had their say is put before the one decision about it.
+ * Undefined: nothing is in the way.
+ */
+export async function judge(order: Order, danger: Danger, place: Place): Promise<Verdict | undefined> {
+  const findings = danger.kind === 'file' ? danger.assessment.findings : await stillFound(danger, place);
+  if (findings.length === 0) return undefined;
+  const can_ask = order.client === ASKS;
+  const guard = danger.kind === 'file' ? fileGuard(danger, findings) : guardFor(danger, findings, place);
+  const answer = await place.connection.performBuilt(guardAction, { ...guard, can_ask });
+  await tellPeople(answer, place);
+  return verdictOf(answer);
+}
+
+async function stillFound({ text, cwd, assessment }: Danger, place: Place): Promise<readonly Finding[]> {
+  const { root } = place.coxswain.workspace;
+  const { env } = place;
+  const where = { cwd, home: env.HOME, root, ...branchesHere };
+  const { project } = await readGuardrails(root, env);
+  const whole = project === undefined ? assessment : await again(text, where, project);
+  if (whole.findings.length === 0) return [];
+  return await concluded(whole, where, await gatherFacts(whole, where), project?.off);
+}
+
+/** With the project's own patterns, by the part that has read the command before. */
+async function again(text: string, where: Where, project: ProjectPatterns): Promise<Assessment> {
+  const { assessCommand } = await import('../../features/guardrails/command-line.ts');
+  return assessCommand(text, where, project);
+}
+
+function guardFor({ text, cwd }: Danger, findings: readonly Finding[], { coxswain }: Place) {
+  const folder = relative(coxswain.workspace.root, cwd);
+  return commandGuard(text, folder, findings);
+}
+
+/** Of an edit everything is shown, but for the secrets in it. */
+function fileGuard({ text }: Danger, findings: readonly Finding[]) {
+  const files = [...new Set(findings.flatMap(({ file }) => file ?? []))];
+  const shown = maskSecrets(text);
+  const input = shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX).toWellFormed()}…` : shown;
+  return {
+    kind: 'file',
+    hash: exactHash('file', { text }),
+    subject: subjectOf(files.length === 0 ? 'an edit' : `an edit of ${files.join(', ')}`),
+    context: { files, input },
+    findings,
+  };
+}
+
+/** A hook does not wait until somebody has been told. */
+async function tellPeople(answer: JsonObject, { coxswain, env }: Place): Promise<void> {
+  const isNews = answer.approval_status === 'pending' || answer.elevated === true;
+  if (!isNews || !hasChannels(env)) return;
+  const { store_url, project, workspace } = coxswain;
+  const { sendDetached } = await import('../../features/trust/notify/detached.ts');
+  sendDetached({ env, cwd: workspace.root, store_url, project });
+}
+
+function verdictOf(answer: JsonObject): Verdict | undefined {
+  if (isRefusal(answer)) return { deny: denial(answer) };
+  const warnings = (answer.warnings ?? []) as unknown as Finding[];
+  const said = warnings.map(({ reason, matched, instead }) =>
+    [`${reason} (${matched})`, ...(instead === undefined ? [] : [instead])].join(' '),
+  );
+  if (answer.ask === true) return { ask: `Coxswain: ${said.join(' ')}` };
+  if (said.length === 0) return undefined;
+  const text = `Coxswain warns: ${said.join(' ')}`;
+  return { context: text, notice: text };
+}
+
+/** What it is, what to do instead, and how a person permits it; for an agent that reads one message. */
+function denial(answer: JsonObject): string {
+  const { message, remedy, approval_id, approval_status } = answer;
+  const violations = (answer.violations ?? []) as unknown as Finding[];
+  const instead = violations.find((each) => each.instead !== undefined)?.instead;
+  const person =
+    approval_status === 'pending'
+      ? ` A person can permit exactly this once, with \`cox approve ${approval_id}\`; then repeat it unchanged.`
+      : ` ${remedy}`;
+  return `Coxswain: ${message}${instead === undefined ? '' : ` Instead: ${instead}`}${person}`;
+}

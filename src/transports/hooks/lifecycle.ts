@@ -1,0 +1,153 @@
+import { changesetRange, listChangesets } from '../../features/changesets/state.ts';
+import { type Inbox, inboxRanges, listMessages } from '../../features/mail/state.ts';
+import { endSession, heartbeat, registerSession } from '../../features/sessions/operations.ts';
+import {
+  discoverAgents,
+  discoverNeeds,
+  type SessionState,
+  sessionKey,
+} from '../../features/sessions/state.ts';
+import { submitChangeset } from '../../features/verification/operations/changeset-operations.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { isRefusal } from '../../kernel/refusal.ts';
+import { cleanUpSilent, housekeeperOf } from '../../runtime/background-maintenance.ts';
+import { heldByOthers } from '../shared/held-by-others.ts';
+import { environmentCapabilities } from '../shared/identity.ts';
+import { briefing, LETTERS_MAX, letters } from './briefing.ts';
+import { deliveredIds, forgetDelivered, noteDelivered } from './delivered.ts';
+import { heldText } from './held-text.ts';
+import { type Call, NOTHING, type Order, type Verdict } from './hook-call.ts';
+import { locksOn, releaseAutomatic } from './hook-locks.ts';
+import type { Place } from './hook-place.ts';
+import type { Touched } from './touched.ts';
+import { lockable } from './written-areas.ts';
+
+const UNREAD: Inbox = { all: false, limit: limits.messages_listed_max };
+/** A file that was recorded so recently is not recorded again: an agent edits the same one many times. */
+const RECORDED_MS = 5 * 60_000;
+const CHANGESETS_LOOKED_AT = 20;
+
+function fail(answer: JsonObject): void {
+  if (isRefusal(answer)) throw new Error(answer.message);
+}
+
+/** What is left of it then is the next one's; the session has to begin in time. */
+const CLEAN_UP_MS_MAX = 1500;
+
+/** Whoever crashed and was not missed by anybody yet leaves the hand-off that is shown now. */
+async function cleanUpFirst({ coxswain }: Place): Promise<void> {
+  const over = new AbortController();
+  const limit = coxswain.clock.sleep(CLEAN_UP_MS_MAX, over.signal);
+  await Promise.race([cleanUpSilent(coxswain, housekeeperOf(coxswain)), limit]).catch(() => {});
+  over.abort();
+  await limit.catch(() => {});
+}
+
+/** Registers the session and tells the agent what it should know first. */
+export async function sessionStart({ locks: policy }: Order, place: Place): Promise<Verdict> {
+  const { coxswain, connection, actor, env } = place;
+  await cleanUpFirst(place);
+  const capabilities = environmentCapabilities(env);
+  const registered = await connection.performBuilt(
+    registerSession,
+    capabilities.length === 0 ? {} : { capabilities },
+  );
+  fail(registered);
+  const discovery = { idle_ms: coxswain.presence.idle_ms };
+  const { ranges = [] } = discoverNeeds(discovery);
+  const inbox = inboxRanges(actor.agent_id, UNREAD);
+  const { loaded, now_ms } = await coxswain.store.find(coxswain.project, { ranges: [...ranges, ...inbox] });
+  const { agents } = discoverAgents(discovery, (range) => loaded.list<SessionState>(range), now_ms);
+  const messages = listMessages(actor.agent_id, UNREAD, loaded);
+  const isOther = (agent_id: unknown) => agent_id !== actor.agent_id;
+  const context = briefing({
+    agent_id: actor.agent_id,
+    policy,
+    handoff: (registered.handoff ?? undefined) as JsonObject | undefined,
+    unread: messages.length,
+    messages,
+    locks: (await locksOn(place)).filter(({ locked_by }) => isOther(locked_by)),
+    agents: (agents as JsonObject[]).filter(({ agent_id }) => isOther(agent_id)),
+  });
+  noteDelivered(place, idsOf(messages.slice(0, LETTERS_MAX)));
+  return { context };
+}
+
+function idsOf(messages: readonly JsonObject[]): string[] {
+  return messages.map(({ message_id }) => message_id as string);
+}
+
+/**
+ * After a tool: a sign of life at most once a minute, the files it changed, new mail. One look at the store that leaves no
+ * row; it commits only what is news.
+ */
+export async function afterTool(order: Order, call: Call, touched: Touched, place: Place): Promise<Verdict> {
+  const { coxswain, connection, actor } = place;
+  const inbox = inboxRanges(actor.agent_id, UNREAD);
+  const recent = changesetRange(actor, CHANGESETS_LOOKED_AT);
+  const own = sessionKey(actor);
+  const { loaded, now_ms } = await coxswain.store.find(coxswain.project, {
+    keys: [own],
+    ranges: [...inbox, recent],
+  });
+  const recorded = new Set(
+    listChangesets(recent, loaded)
+      .filter(({ created_at }) => now_ms - Date.parse(created_at as string) < RECORDED_MS)
+      .flatMap(({ files }) => files as string[]),
+  );
+  const files = changedFiles(call, touched, place).filter((file) => !recorded.has(file));
+  const last_ms = loaded.get<SessionState>(own)?.state.last_active_ms;
+  if (files.length > 0) fail(await connection.performBuilt(submitChangeset, { file_paths: files }));
+  else if (coxswain.presence.isDue(last_ms)) fail(await connection.performBuilt(heartbeat, {}));
+  const mail = newMail(listMessages(actor.agent_id, UNREAD, loaded), place);
+  return order.client === 'gemini-cli' && order.locks === 'warn'
+    ? both(await late(call, touched, place), mail)
+    : mail;
+}
+
+/** Gemini drops what a hook says to the agent before a tool: the warning comes after it. */
+async function late(call: Call, { writes }: Touched, place: Place): Promise<Verdict> {
+  const { coxswain, actor } = place;
+  const names = lockable(writes, coxswain.workspace, call.cwd);
+  if (names.length === 0) return NOTHING;
+  const held = heldByOthers({ locks: await locksOn(place, names) }, actor.agent_id);
+  if (held.length === 0) return NOTHING;
+  return { context: `Coxswain warns: ${heldText(held, coxswain.clock.now_ms())}` };
+}
+
+function both(one: Verdict, other: Verdict): Verdict {
+  const context = [one.context, other.context].filter((text) => text !== undefined).join('\n');
+  return context === '' ? NOTHING : { context };
+}
+
+function changedFiles(call: Call, { writes }: Touched, { coxswain }: Place): string[] {
+  if (call.failed) return [];
+  const files = writes.filter(({ how }) => how === 'file');
+  return lockable(files, coxswain.workspace, call.cwd)
+    .filter((name) => !name.endsWith('/'))
+    .slice(0, limits.changeset_files_max);
+}
+
+/** Each message once; unread ones stay unread until the agent acknowledges them. */
+function newMail(unread: readonly JsonObject[], place: Place): Verdict {
+  if (unread.length === 0) return NOTHING;
+  const shown = deliveredIds(place);
+  const fresh = unread.filter(({ message_id }) => !shown.has(message_id as string));
+  if (fresh.length === 0) return NOTHING;
+  const now = fresh.slice(0, LETTERS_MAX);
+  noteDelivered(place, [...idsOf(unread).filter((id) => shown.has(id)), ...idsOf(now)]);
+  return { context: letters(now, fresh.length).join('\n') };
+}
+
+export async function turnEnd(place: Place): Promise<Verdict> {
+  await releaseAutomatic(place);
+  return NOTHING;
+}
+
+/** Frees what is left and leaves a hand-off from what the log knows (operations/clean-up.ts). */
+export async function sessionEnd(place: Place): Promise<Verdict> {
+  fail(await place.connection.performBuilt(endSession, {}));
+  forgetDelivered(place);
+  return NOTHING;
+}

@@ -1,0 +1,59 @@
+import { reportUsage } from '../../features/trust/operations/report-usage-operation.ts';
+import type { Permission } from '../../features/trust/permission.ts';
+import type { Standing } from '../../features/trust/profile.ts';
+import { writesUnderLock } from '../../features/trust/under-lock.ts';
+import { limits } from '../../kernel/limits.ts';
+import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import type { Loaded } from '../../ledger/decision.ts';
+import { type Call, runsCommands } from './hook-call.ts';
+import type { Place } from './hook-place.ts';
+
+function said({ message, remedy }: Refusal): string {
+  return `Coxswain: ${message} ${remedy}`;
+}
+
+/** What the tool needs of the agent's profile: to run a command, to write. Answers why it may not. */
+export function standingFor(
+  { connection }: Place,
+  call: Call,
+  { loaded, writes }: { readonly loaded: Loaded; readonly writes: boolean },
+  permissions: readonly Permission[],
+): { standing: Standing | undefined; refusal?: string } {
+  const standing = connection.standingIn(loaded);
+  if (standing === undefined) return { standing };
+  if (runsCommands(call)) {
+    for (const permission of ['execute' as const, ...permissions]) {
+      const refusal = connection.judge(standing, 'shell', permission);
+      if (refusal !== undefined) return { standing, refusal: said(refusal) };
+    }
+  }
+  const refusal = writes ? connection.judge(standing, 'edit', 'write') : undefined;
+  return refusal === undefined ? { standing } : { standing, refusal: said(refusal) };
+}
+
+export function locksFirst(standing: Standing | undefined): boolean {
+  return standing !== undefined && writesUnderLock(standing);
+}
+
+const PROFILE_CODES = new Set([
+  'operation_not_permitted',
+  'insufficient_trust_level',
+  'resource_limit_exceeded',
+]);
+
+export function isAboutProfile(refusal: Refusal): boolean {
+  return PROFILE_CODES.has(refusalCode(refusal));
+}
+
+/** An edit under a lock that the agent took itself has not been counted by the lock. */
+export async function countFiles(
+  { connection }: Place,
+  standing: Standing | undefined,
+  names: readonly string[],
+): Promise<string | undefined> {
+  if (names.length === 0 || standing?.profile.resource_limits.max_file_modifications === undefined)
+    return undefined;
+  const files = names.slice(0, limits.changeset_files_max);
+  const answer = await connection.performBuilt(reportUsage, { files });
+  return isRefusal(answer) ? said(answer) : undefined;
+}

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Sweep } from '../../command-analysis/shell/shell-findings.ts';
+import { overlap } from '../../kernel/area.ts';
+import { normaliseArea } from '../../kernel/path.ts';
+import { findWorkspace } from '../../kernel/workspace.ts';
+import { type HeldFile, heldByOthers } from '../shared/held-by-others.ts';
+import { heldText } from './held-text.ts';
+import { locksOn } from './hook-locks.ts';
+import type { Place } from './hook-place.ts';
+
+const GIT_MS_MAX = 2000;
+const GIT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** What throws uncommitted changes away, whoever made them. Git itself keeps the others (pull, merge, switch) from doing so. */
+const DISCARDS = new Set([
+  'git checkout --force',
+  'git checkout .',
+  'git checkout-index --force',
+  'git switch --force',
+  'git restore .',
+  'git reset --hard',
+  'git reset --merge',
+  'git clean',
+  'git clean .',
+  'git stash',
+  'git stash .',
+  'git read-tree -u',
+]);
+/** What also takes files that git does not know yet. */
+const TAKES_UNTRACKED = /^git (?:clean|stash)\b/;
+
+/**
+ * A lock does not say in which work tree its holder sits; the disk does: only where a held file has uncommitted changes in
+ * the very tree that a command is about is somebody's work at stake. Whoever holds it in another one has nothing to lose there.
+ */
+export async function endangered(
+  sweeps: readonly Sweep[],
+  place: Place,
+  cwd: string,
+): Promise<string | undefined> {
+  const discarding = sweeps.filter(({ command }) => DISCARDS.has(command));
+  if (discarding.length === 0) return undefined;
+  const exclusive = (await locksOn(place)).filter(({ shared }) => shared !== true);
+  const held = heldByOthers({ locks: exclusive }, place.actor.agent_id);
+  if (held.length === 0) return undefined;
+  // Each tree is looked at once for all that is done to it.
+  const byTree = Map.groupBy(discarding, ({ folder }) => ownTree(resolve(cwd, folder), place));
+  const failures: unknown[] = [];
+  for (const [root, commands] of byTree) {
+    if (root === undefined) continue;
+    const untracked = commands.some(({ command }) => TAKES_UNTRACKED.test(command));
+    // What can't be told of one tree must not hide what is at stake in another.
+    const changed = await uncommitted(root, untracked).catch((error: unknown) => {
+      failures.push(error);
+      return [];
+    });
+    const lost = atStake(held, changed, place);
+    if (lost.length === 0) continue;
+    const text = heldText(lost, place.coxswain.clock.now_ms());
+    return `\`${commands[0]?.command}\` would throw away changes that others have not committed yet.\n${text}`;
+  }
+  if (failures.length > 0) throw failures[0];
+  return undefined;
+}
+
+/** The top of a work tree of this repository; in any other place there is nothing of what is held here. */
+function ownTree(folder: string, { coxswain }: Place): string | undefined {
+  const { root, gitCommonDir } = findWorkspace(folder);
+  return gitCommonDir !== undefined && gitCommonDir === coxswain.workspace.gitCommonDir ? root : undefined;
+}
+
+function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswain }: Place): HeldFile[] {
+  const areaOf = (name: string) => {
+    const normal = normaliseArea(name, coxswain.workspace);
+    return normal.ok ? normal.area : undefined;
+  };
+  const areas = held.map((file) => ({ file, area: areaOf(file.path) }));
+  return changed.flatMap((path) => {
+    const area = areaOf(path);
+    if (area === undefined) return [];
+    const by = areas.find((each) => each.area !== undefined && overlap(each.area, area));
+    return by === undefined ? [] : [by.file];
+  });
+}
+
+/** Absolute paths of what differs from the last commit in a work tree. */
+async function uncommitted(root: string, untracked: boolean): Promise<string[]> {
+  const options = ['--porcelain=v1', '-z', '--no-renames', `--untracked-files=${untracked ? 'all' : 'no'}`];
+  const args = ['-c', 'core.fsmonitor=false', '--no-optional-locks', 'status', ...options];
+  const text = await new Promise<string>((settle, reject) => {
+    execFile('git', args, { cwd: root, timeout: GIT_MS_MAX, maxBuffer: GIT_BYTES_MAX }, (error, stdout) =>
+      error === null ? settle(stdout) : reject(error),
+    );
+  });
+  return text
+    .split('\0')
+    .filter((entry) => entry.length > 3)
+    .map((entry) => `${root}/${entry.slice(3)}`);
+}

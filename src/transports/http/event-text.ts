@@ -1,0 +1,73 @@
+import { API_KEY } from '../../features/keys/state.ts';
+import { MESSAGE } from '../../features/mail/state.ts';
+import { approvalEntity } from '../../features/trust/approvals/approval.ts';
+import { noticeEntity } from '../../features/trust/approvals/notice.ts';
+import { callsEntity } from '../../features/trust/calls.ts';
+import { usageEntity } from '../../features/trust/usage.ts';
+import { violationCountEntity, violationEntity } from '../../features/trust/violations.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import type { LogEntry } from '../../ledger/log.ts';
+import type { Rows } from '../../runtime/log-feed.ts';
+
+/** What one listener gets to see. Those with the same key see the same text. */
+export interface View {
+  readonly key: string;
+  /** A person sees every row as it is; an agent sees what happened, and not who asked for what in vain. */
+  readonly everything: boolean;
+  readonly kinds?: ReadonlySet<string> | undefined;
+  readonly types?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Kinds that are no agent's business, or only that of the one they are about: whatever an operation shows to agents of themselves
+ * alone. All agents share a stream, so none is in it; who wants to know its own asks for it.
+ */
+const PRIVATE_KINDS: ReadonlySet<string> = new Set([
+  API_KEY,
+  MESSAGE,
+  ...[approvalEntity, noticeEntity, violationEntity, violationCountEntity, usageEntity, callsEntity].map(
+    ({ kind }) => kind,
+  ),
+]);
+
+/** Rows as server-sent events: one for each commit, so that whoever resumes after it has missed nothing of it. */
+export function eventText(rows: Rows, view: View): string {
+  let text = '';
+  for (const row of rows) {
+    const shown = describeRow(row, view);
+    if (shown !== undefined) text += `id: ${row.position}\ndata: ${JSON.stringify(shown)}\n\n`;
+  }
+  return text;
+}
+
+function describeRow(row: LogEntry, view: View): JsonObject | undefined {
+  const events = row.events.filter((event) => isShown(event, view));
+  const filtered = view.kinds !== undefined || view.types !== undefined;
+  if (events.length === 0 && (filtered || !view.everything)) return undefined;
+  const { position, at_ms, agent_id, agent_type, operation } = row;
+  const shown = {
+    position,
+    at: isoTime(at_ms),
+    agent_id,
+    agent_type,
+    operation,
+    events: events.map(describe),
+  };
+  if (!view.everything) return shown;
+  const { session_id, sequence, operation_id, parameters, result, duration_ms } = row;
+  return { ...shown, session_id, sequence, operation_id, parameters, result, duration_ms };
+}
+
+function isShown({ kind, type }: EventBody, { everything, kinds, types }: View): boolean {
+  if (!everything && PRIVATE_KINDS.has(kind)) return false;
+  return (kinds?.has(kind) ?? true) && (types?.has(type) ?? true);
+}
+
+/** Hashes of secrets are for comparing, not for showing. */
+function describe({ kind, id, type, data }: EventBody): JsonObject {
+  const shown: Record<string, Json | undefined> = { ...data };
+  for (const name of Object.keys(shown)) if (/(^|_)hash$/.test(name)) delete shown[name];
+  return { kind, id, type, data: shown };
+}

@@ -1,0 +1,71 @@
+import type { Coxswain } from '../../index.ts';
+import { limits } from '../../kernel/limits.ts';
+import { reservedProblem } from '../../kernel/names.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { Actor } from '../../ledger/log.ts';
+import type { Connection } from '../../runtime/coordinator.ts';
+import type { Authority } from '../../runtime/operation.ts';
+import { invalid } from '../shared/answer.ts';
+
+/** Who is behind a request, as the HTTP door has established it. */
+export interface Principal {
+  /** Bound to the key, or what an unbound key says about itself in X-Agent-Id, X-Agent-Type and X-Session-Id. */
+  readonly actor: Partial<Actor>;
+  readonly authority: Authority;
+  /** Stable for a key and different for every key; not the key. */
+  readonly credential: string;
+}
+
+/** Who asks without saying who it is may look, not change. */
+const ANONYMOUS = { agent_id: 'anonymous', agent_type: 'mcp', session_id: 'mcp-anonymous' };
+
+const WHO =
+  'who is asking: the header X-Agent-Id, or a key that is bound to an agent. Revision 2026-07-28 has no sessions, so without a name your next request could not be told from another client’s';
+
+/**
+ * Clients without a session, told apart by credential and name: what one request was granted, the next one of the same
+ * client can give back. Nothing that two clients could have in common by accident, such as the product they run or the
+ * address they come from, makes them one agent.
+ */
+export class Callers {
+  readonly #coxswain: Coxswain;
+  readonly #known = new Map<string, Connection>();
+
+  constructor(coxswain: Coxswain) {
+    this.#coxswain = coxswain;
+  }
+
+  find(principal: Principal, clientName: string | undefined, mutates: boolean): Connection | Refusal {
+    const { actor, authority, credential } = principal;
+    if (actor.agent_id === undefined && mutates) return invalid('agent_id', WHO);
+    const agent_type = actor.agent_type ?? typeOf(clientName);
+    const named =
+      actor.agent_id === undefined
+        ? ANONYMOUS
+        : { agent_id: actor.agent_id, agent_type, session_id: actor.session_id ?? standing(actor.agent_id) };
+    const key = JSON.stringify([credential, authority, named.agent_id, named.agent_type, named.session_id]);
+    const shows = actor.agent_id === undefined ? 'never' : 'always';
+    const connection =
+      this.#known.get(key) ?? this.#coxswain.connect(named, authority, { shows, door: 'mcp_http' });
+    // The least recently used one goes when there are too many; all it loses is which grants it had, and a token names one.
+    this.#known.delete(key);
+    this.#known.set(key, connection);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > limits.mcp_callers_max && oldest !== undefined) this.#known.delete(oldest);
+    return connection;
+  }
+}
+
+function standing(agent_id: string): string {
+  return `mcp-${agent_id}`.slice(0, limits.agent_id_chars_max);
+}
+
+/** A client names itself after the product it is; that is what kind of agent it is. */
+export function typeOf(clientName: string | undefined): string {
+  const name = clientName
+    ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .trim()
+    .slice(0, limits.agent_id_chars_max);
+  // It may call itself anything, but not what is reserved for others.
+  return name && reservedProblem('agent_type', name) === undefined ? name : 'mcp';
+}

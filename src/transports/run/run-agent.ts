@@ -1,0 +1,195 @@
+import { sendMessage } from '../../features/mail/operations.ts';
+import { registerSession } from '../../features/sessions/operations.ts';
+import { type Coxswain, open } from '../../index.ts';
+import { isRefusal } from '../../kernel/refusal.ts';
+import type { Actor } from '../../ledger/log.ts';
+import { tend } from '../../runtime/background-maintenance.ts';
+import type { Connection } from '../../runtime/coordinator.ts';
+import { findConflict } from '../git/git-check.ts';
+import { refusalOf } from '../shared/answer.ts';
+import type { LockPolicy } from '../shared/enforcement-policy.ts';
+import { describeHeld, type HeldFile } from '../shared/held-by-others.ts';
+import { leave } from './leaving.ts';
+import { LockKeeper, RENEW_MS } from './lock-keeper.ts';
+import { Neighbours } from './neighbours.ts';
+import { type Child, startChild } from './run-child.ts';
+import { type Commit, commitsSince, countMoves } from './run-commits.ts';
+import { Watching } from './watching.ts';
+
+export interface Run {
+  readonly command: readonly string[];
+  /** What it is called. */
+  readonly name: string;
+  readonly actor: Actor;
+  readonly capabilities: readonly string[];
+  readonly policy: LockPolicy;
+  readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
+  /** Of whoever started us, and what the command gets on top of it. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly added: Readonly<Record<string, string>>;
+  say(text: string): void;
+}
+
+/** The exit code if locks are required and there is nobody to ask. */
+const NO_STORE_CODE = 4;
+const REFUSED_CODE = 1;
+
+/** Runs a command that knows nothing of us as an agent: with a session, locks as its files change, and an orderly end. */
+export async function runAgent(run: Run): Promise<number> {
+  let coxswain: Coxswain;
+  try {
+    coxswain = await open({ ...run.place, env: run.env, sits: true });
+  } catch (error) {
+    return await withoutStore(run, String(refusalOf(error).message));
+  }
+  try {
+    const connection = coxswain.connect(run.actor, 'operator', {
+      capabilities: run.capabilities,
+      door: 'cli',
+    });
+    // Its arguments may hold keys and are nobody's business.
+    const registered = await connection.perform(registerSession, { current_task: run.name });
+    if (isRefusal(registered)) return await withoutStore(run, String(registered.message));
+    return await new Agent(run, coxswain, connection).work();
+  } finally {
+    await coxswain.close();
+  }
+}
+
+async function withoutStore(run: Run, why: string): Promise<number> {
+  if (run.policy === 'require') {
+    run.say(`locks are required and there is no store, so ${run.name} was not started: ${why}`);
+    return NO_STORE_CODE;
+  }
+  run.say(`${run.name} runs without locks: ${why}`);
+  const child = start(run);
+  const code = await child.ended;
+  child.letGo();
+  return code;
+}
+
+function start({ command, place, env, added, say }: Run): Child {
+  return startChild(command, { cwd: place.cwd, env: { ...env, ...added } }, say);
+}
+
+class Agent {
+  readonly #run: Run;
+  readonly #coxswain: Coxswain;
+  readonly #connection: Connection;
+  readonly #keeper: LockKeeper;
+  readonly #over = new AbortController();
+  readonly #neighbours: Neighbours;
+  readonly #metNeighbours = new Set<string>();
+  /** Whom we have written to, and of what. */
+  readonly #written = new Set<string>();
+  #child: Child | undefined;
+  #stopped = false;
+
+  constructor(run: Run, coxswain: Coxswain, connection: Connection) {
+    this.#run = run;
+    this.#coxswain = coxswain;
+    this.#connection = connection;
+    this.#neighbours = new Neighbours(coxswain, new Set([run.actor.session_id, run.env.SESSION_ID ?? '']));
+    this.#keeper = new LockKeeper(connection, coxswain.workspace, run.policy, {
+      conflict: (held) => this.#conflict(held),
+      trouble: (message) => run.say(message),
+    });
+  }
+
+  async work(): Promise<number> {
+    const { workspace, clock } = this.#coxswain;
+    const call = { cwd: workspace.root, env: this.#run.env };
+    const [started_ms, started_at_ms] = [clock.elapsed_ms(), clock.now_ms()];
+    const moves = await countMoves(call);
+    const watching = await Watching.start(this.#coxswain, this.#run.env, (paths) => this.#noticed(paths));
+    if (watching.unanswered !== undefined)
+      this.#run.say(
+        `git does not say which files it ignores (${watching.unanswered}): every file that changes is locked.`,
+      );
+    const tending = tend(this.#coxswain, () => [this.#connection]);
+    this.#renew().catch(() => {});
+    const child = start(this.#run);
+    this.#child = child;
+    const exit_code = await child.ended;
+    this.#over.abort();
+    tending.stop();
+    await watching.stop();
+    const minutes = Math.round((clock.elapsed_ms() - started_ms) / 60_000);
+    const commits = await commitsSince(moves, call).catch(() => []);
+    for (const commit of commits) await this.#committed(commit, started_at_ms).catch(() => {});
+    const { name } = this.#run;
+    await leave(this.#connection, workspace, {
+      name,
+      exit_code,
+      minutes,
+      commits,
+      changed: this.#keeper.changed,
+    });
+    child.letGo();
+    return this.#stopped && exit_code === 0 ? REFUSED_CODE : exit_code;
+  }
+
+  async #renew(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      await this.#coxswain.clock.sleep(RENEW_MS, this.#over.signal);
+      await this.#keeper.renew();
+    }
+  }
+
+  /** With a neighbour in the same work tree a change may be anybody's, and a wrong lock would keep its author from it. */
+  async #noticed(paths: readonly string[]): Promise<void> {
+    const neighbours = await this.#neighbours.here();
+    if (neighbours.length === 0) return await this.#keeper.noticed(paths);
+    for (const name of neighbours) {
+      if (this.#metNeighbours.has(name)) continue;
+      this.#metNeighbours.add(name);
+      this.#run.say(
+        `${name} works in this folder too, and nobody can tell whose change is whose: no locks are taken. Give each agent a worktree of its own (git worktree add).`,
+      );
+    }
+  }
+
+  async #conflict(held: readonly HeldFile[]): Promise<void> {
+    const { name, policy, say } = this.#run;
+    const lines = describeHeld(held, this.#coxswain.clock.now_ms());
+    say(`${name} has changed what others hold:\n${lines}`);
+    if (policy === 'warn') return;
+    await this.#write(held);
+    if (policy !== 'require' || this.#stopped) return;
+    this.#stopped = true;
+    say(`${name} is stopped, as locks are required. Its changes are still in the work tree.`);
+    this.#child?.stop();
+  }
+
+  /** The checks can be gone past (`git commit --no-verify`), and so quickly that the file was never seen to differ. */
+  async #committed({ sha, files, at_ms }: Commit, started_at_ms: number): Promise<void> {
+    // It may be a neighbour's.
+    if (this.#metNeighbours.size > 0 || (await this.#neighbours.here()).length > 0) return;
+    const { name, actor, policy, place, env, added, say } = this.#run;
+    // A commit may give itself an earlier date, but was not made before we began.
+    const where = { ...place, env: { ...env, ...added }, at_ms: Math.max(at_ms, started_at_ms) };
+    const found = await findConflict(where, actor, async () => files);
+    if (found === undefined) return;
+    const lines = describeHeld(found.held, found.now_ms);
+    say(`${name} has committed what others hold (${sha.slice(0, 12)}), past the check of commits:\n${lines}`);
+    if (policy === 'warn') return;
+    if (policy === 'require') this.#stopped = true;
+    await this.#write(found.held, 'committed');
+  }
+
+  async #write(held: readonly HeldFile[], done: 'changed' | 'committed' = 'changed'): Promise<void> {
+    const { workspace } = this.#coxswain;
+    const after =
+      done === 'changed'
+        ? 'It works without hooks and could not be kept from it; expect a conflict when it commits.'
+        : 'It has gone past the check of commits; expect a conflict.';
+    for (const { held_by, path } of held) {
+      const letterOf = `${done} ${held_by}`;
+      if (this.#written.has(letterOf)) continue;
+      this.#written.add(letterOf);
+      const body = `${this.#run.name} has ${done} ${path}, which you hold, in its work tree ${workspace.root}. ${after}`;
+      const letter = { to: [held_by], subject: `${path} was ${done}`.slice(0, 200), body };
+      await this.#connection.perform(sendMessage, letter);
+    }
+  }
+}
