@@ -30,8 +30,6 @@ interface Part {
   readonly entry: string;
   /** What its sources import when they need it, and this part needs always. */
   readonly always?: readonly string[];
-  /** The entities it nearly always does with; the others are a part of their own. */
-  readonly entities?: readonly string[];
   /** Files whose classes it hardly ever makes one of: parts of their own, loaded by the first one. */
   readonly deferred?: Record<string, readonly string[]>;
 }
@@ -41,7 +39,6 @@ const PARTS: Record<string, Part> = {
   before: {
     entry: 'transports/hooks/hook-program.ts',
     always: ['./guarding.ts', './touched.ts'],
-    entities: ['lockEntity', 'lockFoldersEntity', 'sessionEntity', 'rulebookEntity'],
     deferred: { 'stores/sqlite/audit-trail.ts': ['SqliteTrail'] },
   },
   during: { entry: 'transports/hooks/hook-program.ts', always: ['./living.ts', './touched.ts'] },
@@ -68,12 +65,10 @@ function partOf(file: string): string | undefined {
 
 /** Behind imports that no hook ever makes. */
 const UNREACHED =
-  /(?:guarding|living|schemas(?:\/[\w-]+)?|seat\/(?:seat|follower)|\/send|\/port-state|\/taken-ports|memory\/store|runtime\/commands|\.\/commands|claim-proposals|views\/show-converged|files\/folder-layout|audit\/sealing|network-settings)\.ts$/;
+  /(?:guarding|living|schemas(?:\/[\w-]+)?|seat\/(?:seat|follower)|\/send|\/port-state|\/taken-ports|memory\/store|runtime\/commands|\.\/commands|claim-proposals|open-place|views\/show-converged|files\/folder-layout|audit\/sealing|network-settings)\.ts$/;
 
 /** Imported, but used by no hook: a file of `src` and what it exports. A use fails. */
 const UNUSED: Record<string, readonly string[]> = {
-  'features/claims/fleet/fleet-reader.ts': ['FleetReader'],
-  'features/port-blocks/ports.ts': ['createPorts'],
   'runtime/waiting.ts': ['storeHints', 'waitFor'],
 };
 
@@ -140,7 +135,7 @@ const MODULE_URL = `function moduleUrl(name) {
 }`;
 
 /** So that a part carries only the decisions it makes, and the store it is about to open at once. */
-const shaken = ({ always = [], entities }: Part): Plugin => ({
+const shaken = ({ always = [] }: Part): Plugin => ({
   name: 'shaken',
   setup({ onLoad }) {
     const rewrite = (file: string, change: (text: string) => string) =>
@@ -150,10 +145,19 @@ const shaken = ({ always = [], entities }: Part): Plugin => ({
         if (changed === text) throw new Error(`${file} is no longer as this script expects it`);
         return { loader: 'ts', contents: changed };
       });
-    rewrite('runtime/commands.ts', (text) =>
-      text.replaceAll(/ = (?=(?:command|registered)\()/g, ' = /* @__PURE__ */ '),
+    onLoad(
+      { filter: /\/src\/features\/(?:[\w-]+\/(?:reclaim-)?commands|trust\/enforcement\/governed-by)\.ts$/ },
+      ({ path }) => ({
+        loader: 'ts',
+        contents: readFileSync(path, 'utf8').replaceAll(
+          / = (?=(?:command|Object\.assign)\()/g,
+          ' = /* @__PURE__ */ ',
+        ),
+      }),
     );
-    if (entities !== undefined) rewrite('runtime/entities.ts', (text) => fewEntities(text, entities));
+    rewrite('transports/hooks/hook-entities.ts', (text) =>
+      text.replace(/\{\n {2}const \{ url \}[\s\S]*?\n\}\n/, "{ return loadPart('entities').entities; }\n"),
+    );
     rewrite('stores/open-store.ts', (text) =>
       text.replace(
         /const (\{ openSqlite \}) = await import\((.*?)\);(.*)/s,
@@ -169,18 +173,6 @@ const shaken = ({ always = [], entities }: Part): Plugin => ({
     );
   },
 });
-
-/** Rows of the log may tell of any kind, but hardly ever of another than these before somebody has brought the records up to date. */
-function fewEntities(text: string, kept: readonly string[]): string {
-  const isKept = (line: string) => kept.some((name) => new RegExp(`\\b${name}\\b`).test(line));
-  const imports = text.split('\n').filter((line) => line.startsWith('import ') && isKept(line));
-  if (imports.length !== kept.length) return text;
-  return `import { defineEntities } from '../ledger/entity.ts';
-${imports.join('\n')}
-const few = defineEntities(${kept.join(', ')});
-let all;
-export const entities = { get: (kind) => few.get(kind) ?? (all ??= loadPart('entities').entities).get(kind) };`;
-}
 
 const parts = ({ deferred = {} }: Part): Plugin => ({
   name: 'parts',

@@ -48,6 +48,22 @@ export interface Command {
 
 export type Commands = ReadonlyMap<string, (...args: never[]) => Decision<JsonObject>>;
 
+/** Builds a decision that carries its own name and arguments. */
+export interface CommandBuilder<A extends unknown[]> {
+  (...args: A): Decision<JsonObject>;
+  readonly command_name: string;
+  readonly build: (...args: A) => Decision<JsonObject>;
+}
+
+/** Gives a decision its name, so that a neighbouring process can make it for this one (stores/sqlite/seat). */
+export function command<A extends unknown[]>(
+  command_name: string,
+  build: (...args: A) => Decision<JsonObject>,
+): CommandBuilder<A> {
+  const named = (...args: A) => ({ ...build(...args), command: { name: command_name, args } });
+  return Object.assign(named, { command_name, build });
+}
+
 /**
  * What one commit depends on and what it does. `decide` is pure and synchronous, so each store runs it where that is
  * cheapest: inside the writer's transaction, or optimistically with what it read expected at commit.

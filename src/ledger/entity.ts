@@ -43,10 +43,12 @@ export interface EntityType<S = JsonObject> {
   readonly everyones?: boolean;
 }
 
-export type Entities = ReadonlyMap<string, EntityType>;
+export interface Entities {
+  get(kind: string): EntityType | undefined;
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: each entity type is closed over its own state; the registry erases it.
-export function defineEntities(...types: EntityType<any>[]): Entities {
+export function defineEntities(...types: EntityType<any>[]): ReadonlyMap<string, EntityType> {
   return new Map(types.map((type) => [type.kind, type as EntityType]));
 }
 

@@ -25,3 +25,13 @@ interface Birth {
 export function inIndexOrder(key: string, a: Birth, other: string, b: Birth): number {
   return compareBytes(key, other) || a.born - b.born || compareBytes(a.id, b.id);
 }
+
+/** Times in index keys: their order as text is that of time. */
+export function padded(time_ms: number): string {
+  return String(Math.floor(time_ms)).padStart(15, '0');
+}
+
+/** An index is read upwards: who is to be found newest first stands under what is left until the end of time. */
+export function newestFirst(time_ms: number): string {
+  return padded(999_999_999_999_999 - Math.floor(time_ms));
+}

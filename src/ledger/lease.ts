@@ -1,4 +1,6 @@
+import type { Range } from './decision.ts';
 import { type EntityRecord, nextVersion } from './entity.ts';
+import type { SessionName } from './log.ts';
 
 /**
  * A right with a holder, an expiry and a fencing token, exclusive unless it is said to be shared. File locks and task
@@ -80,4 +82,16 @@ export function renew(
 ): Lease {
   if (lease.session_id !== caller.session_id) return grant(record, caller, ttl_ms, now_ms);
   return { ...lease, expires_at_ms: now_ms + ttl_ms };
+}
+
+/** Whether the lease is this session's. */
+export function isHeldBy(lease: Lease, { agent_id, session_id }: SessionName): boolean {
+  return lease.agent_id === agent_id && lease.session_id === session_id;
+}
+
+/** A look through everything that is held, a page at a time: clean-up is rare, and an index by holder would cost every lock. */
+export interface HeldPage<S> {
+  readonly range: Range;
+  heldBy(records: readonly EntityRecord<S>[], session: SessionName): string[];
+  next(records: readonly EntityRecord<S>[]): HeldPage<S> | undefined;
 }

@@ -10,6 +10,12 @@ export interface Actor {
   readonly session_id: string;
 }
 
+/** One session of one agent. */
+export interface SessionName {
+  readonly agent_id: string;
+  readonly session_id: string;
+}
+
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
 export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
 

@@ -1,6 +1,6 @@
 import { canonical, type JsonObject } from '../kernel/json.ts';
 import { prefixed } from './decision.ts';
-import { type Entities, type EntityRecord, keyText, nextVersion } from './entity.ts';
+import { type Entities, type EntityRecord, type EntityType, keyText, nextVersion } from './entity.ts';
 import type { LogEntry } from './log.ts';
 import { entityType } from './proposal.ts';
 import type { Store } from './store-port.ts';
@@ -78,7 +78,7 @@ export async function* rowsOf(store: Store, project: string, after = 0): AsyncGe
  */
 export async function compareWithLive(
   store: Store,
-  entities: Entities,
+  entities: ReadonlyMap<string, EntityType>,
   project: string,
   replayed: Replayed,
 ): Promise<Difference[]> {
@@ -134,7 +134,11 @@ async function liveByKey(store: Store, project: string, keys: readonly string[])
   return live;
 }
 
-async function liveRecords(store: Store, entities: Entities, project: string): Promise<State> {
+async function liveRecords(
+  store: Store,
+  entities: ReadonlyMap<string, EntityType>,
+  project: string,
+): Promise<State> {
   const live: State = new Map();
   for (const kind of entities.keys()) {
     let from = '';

@@ -1,6 +1,30 @@
-import type { Permission } from '../features/trust/permission.ts';
-import type { TrustLevel } from '../features/trust/profile.ts';
 import type { Actor } from '../ledger/log.ts';
+
+/**
+ * What an operation or a tool call does to the world, in the seed's words. Coordination (locks, queue, sessions, hand-offs, mail,
+ * ports) needs none of them: it is what keeps agents apart, and goes by name if a profile blocks it.
+ */
+export const PERMISSIONS = [
+  'read',
+  'analyze',
+  'comment',
+  'create_review',
+  'write',
+  'execute',
+  'network',
+  'git_push',
+  'git_push_branch',
+  'git_push_main',
+  'git_push_force',
+  'git_push_force_main',
+  'credential_modify',
+  'spawn_agent',
+  'manage_swarm',
+] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+
+export type TrustLevel = 0 | 1 | 2 | 3 | 4;
 
 /** The way somebody came in. A profile may say which ways are its agents'. */
 export type DoorName = 'mcp' | 'mcp_http' | 'http' | 'cli' | 'hook' | 'library';

@@ -1,9 +1,3 @@
-import { noFleet } from '../features/claims/fleet/fleet.ts';
-import type { NetworkSettings } from '../features/network/judge-network.ts';
-import type { Ports } from '../features/port-blocks/ports.ts';
-import type { Presence, Showing } from '../features/sessions/presence.ts';
-import type { Governor } from '../features/trust/enforcement/profile-enforcer.ts';
-import { stepRules } from '../features/trust/enforcement/rulebook-reader.ts';
 import type { Area } from '../kernel/area.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -15,10 +9,12 @@ import { consider } from '../ledger/consider.ts';
 import type { Decision, Needs, Taking } from '../ledger/decision.ts';
 import type { Actor, Request } from '../ledger/log.ts';
 import type { Outcome } from '../ledger/store-port.ts';
-import type { Demand, Uses } from './access.ts';
+import type { Demand, DoorName, Uses } from './access.ts';
 import type { Grants } from './connection-grants.ts';
-import type { CallOptions, CoordinatorContext } from './coordinator-context.ts';
-import type { Authority, Fleet, Step, StepRules } from './operation.ts';
+import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
+import type { CallEnforcer } from './enforcement.ts';
+import type { Authority, PresenceTracker, Step } from './operation.ts';
+import { noServices, type Service } from './service.ts';
 import { type Hints, type Matters, storeHints } from './waiting.ts';
 
 /** What a connection lends to each of its calls. */
@@ -28,12 +24,10 @@ export interface Lender {
   readonly authority: Authority;
   readonly grants: Grants;
   readonly showing: Showing;
-  readonly governor: Governor | undefined;
+  readonly enforcer: CallEnforcer | undefined;
   stillHere(): Promise<void>;
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>>;
 }
-
-const NO_TEAM = Promise.resolve(undefined);
 
 /** One call on its way. Made for every one of them, so it holds little and makes the rest when it is asked for. */
 export class CallStep implements Step {
@@ -61,12 +55,20 @@ export class CallStep implements Step {
     return this.#lender.authority;
   }
 
-  get presence(): Presence | undefined {
+  get presence(): PresenceTracker | undefined {
     return this.#context.presence;
   }
 
-  get fleet(): Fleet {
-    return this.#context.fleet ?? noFleet;
+  get door(): DoorName | undefined {
+    return this.#lender.showing.door;
+  }
+
+  use<T>(service: Service<T>): T {
+    return (this.#context.services ?? noServices).use(service);
+  }
+
+  async reclaimFromDeadSessions(): Promise<boolean> {
+    return (await this.#context.presence?.reclaim(this)) ?? false;
   }
 
   get unnamed(): boolean {
@@ -97,24 +99,12 @@ export class CallStep implements Step {
     return this.#context.work_dir;
   }
 
-  get rules(): StepRules {
-    return stepRules(this.#context.rules, this.#lender.actor, this.#lender.showing.door);
-  }
-
   get signal(): AbortSignal {
     return this.#options.signal ?? never();
   }
 
   get #context(): CoordinatorContext {
     return this.#lender.context;
-  }
-
-  team() {
-    return this.#context.teams?.team() ?? NO_TEAM;
-  }
-
-  async network(): Promise<NetworkSettings | Refusal> {
-    return (await this.#context.network?.()) ?? { default: 'deny', coordination: [] };
   }
 
   announce(): void {
@@ -138,10 +128,10 @@ export class CallStep implements Step {
   async take<A extends JsonObject>(taking: Taking<A>): Promise<Outcome<A>> {
     const { store } = this.#context;
     const governed = { ...taking, decision: this.#governed(taking.decision) };
-    const goes = this.#demand && this.#lender.governor?.goesTheLongWay(this.#demand);
-    const goesTheLongWay = goes instanceof Promise ? await goes : goes;
+    const asked = this.#demand && this.#lender.enforcer?.mustUseFullDecision(this.#demand);
+    const mustUseFullDecision = asked instanceof Promise ? await asked : asked;
     return this.#noted(
-      goesTheLongWay === true
+      mustUseFullDecision === true
         ? await store.run(this.#request, governed.decision)
         : await store.take(this.#request, governed),
     );
@@ -153,9 +143,9 @@ export class CallStep implements Step {
   }
 
   #governed<A extends JsonObject>(decision: Decision<A>, uses?: Uses): Decision<A> {
-    const { governor } = this.#lender;
-    if (this.#demand === undefined || governor === undefined) return decision;
-    return governor.govern(decision, uses === undefined ? this.#demand : { ...this.#demand, uses });
+    const { enforcer } = this.#lender;
+    if (this.#demand === undefined || enforcer === undefined) return decision;
+    return enforcer.govern(decision, uses === undefined ? this.#demand : { ...this.#demand, uses });
   }
 
   now_ms(): number {
@@ -181,17 +171,6 @@ export class CallStep implements Step {
 
   stillHere(): Promise<void> {
     return this.#lender.stillHere();
-  }
-
-  async changes(commit: string, base?: string) {
-    const nowhere = { ok: false, reason: 'There is no repository here.' } as const;
-    return (await this.#context.commits?.changes(commit, base)) ?? nowhere;
-  }
-
-  ports(): Ports {
-    const { ports } = this.#context;
-    if (ports === undefined) throw new Error('this coordinator was given no ports');
-    return ports;
   }
 
   async search(query: AuditQuery) {

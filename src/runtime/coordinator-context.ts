@@ -1,17 +1,27 @@
-import type { CommitReader } from '../features/changesets/commit-reader.ts';
-import type { NetworkSettings } from '../features/network/judge-network.ts';
-import type { Ports } from '../features/port-blocks/ports.ts';
-import type { Presence } from '../features/sessions/presence.ts';
-import type { TeamReader } from '../features/teams/team-reader.ts';
-import type { Rules } from '../features/trust/enforcement/rulebook-reader.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Refusal } from '../kernel/refusal.ts';
 import type { Workspace } from '../kernel/workspace.ts';
 import type { Store } from '../ledger/store-port.ts';
-import type { Fleet } from './operation.ts';
+import type { DoorName } from './access.ts';
+import type { Enforcement } from './enforcement.ts';
+import type { PresenceTracker } from './operation.ts';
+import type { Services } from './service.ts';
 import type { Hints } from './waiting.ts';
+
+/** Whose calls say that the agent is there. A short command that only looks leaves no trace of itself. */
+export type Shows = 'always' | 'writes' | 'never';
+
+export interface Showing {
+  readonly shows?: Shows | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  /** The way it came in: a profile may be for some ways only. */
+  readonly door?: DoorName | undefined;
+  /** Nobody configured who this is: the name was made up by its door. */
+  readonly unnamed?: boolean | undefined;
+  /** The role it claims edges in, unless it names one. */
+  readonly agent_role?: string | undefined;
+}
 
 export interface CoordinatorContext {
   readonly store: Store;
@@ -19,18 +29,15 @@ export interface CoordinatorContext {
   readonly ids: Ids;
   readonly workspace: Workspace;
   readonly project: string;
-  readonly presence?: Presence | undefined;
-  readonly teams?: TeamReader | undefined;
-  /** Who may what; not in the simulation, which has no profiles. */
-  readonly rules?: Rules | undefined;
-  readonly ports?: Ports | undefined;
-  /** Tells people what they are to hear of; without one it is left to whoever comes next. */
+  /** Undefined in the simulation, which has no sessions. */
+  readonly presence?: PresenceTracker | undefined;
+  /** Undefined in the simulation, which has no profiles. */
+  readonly enforcement?: Enforcement | undefined;
+  readonly services?: Services | undefined;
+  /** Tells people what they are to hear of; without one it is left to the next process that has one. */
   readonly announce?: (() => void) | undefined;
-  readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
-  readonly commits?: CommitReader | undefined;
-  readonly fleet?: Fleet | undefined;
   readonly work_dir?: string | undefined;
-  /** Instead of listening to the store: the simulation decides itself who wakes when. */
+  /** Instead of listening to the store: the simulation decides itself which caller wakes when. */
   readonly hints?: (() => Hints) | undefined;
 }
 

@@ -1,18 +1,14 @@
-import type { Showing } from '../features/sessions/presence.ts';
-import { countsCalls, Governor } from '../features/trust/enforcement/profile-enforcer.ts';
-import type { Permission } from '../features/trust/permission.ts';
-import type { Standing } from '../features/trust/profile.ts';
 import { digest } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from '../kernel/refusal.ts';
-import type { Decision, Loaded } from '../ledger/decision.ts';
+import type { Decision } from '../ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from '../ledger/log.ts';
 import type { Demand } from './access.ts';
 import { summarise, withoutSecrets } from './audit-summary.ts';
 import { CallStep, type Lender } from './call.ts';
-import { countCall } from './commands.ts';
 import { Grants } from './connection-grants.ts';
-import type { CallOptions, CoordinatorContext } from './coordinator-context.ts';
+import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
+import type { CallEnforcer } from './enforcement.ts';
 import {
   type AnyOperation,
   type Authority,
@@ -47,7 +43,7 @@ export class Connection {
   readonly #grants = new Grants();
   readonly #showing: Showing;
   /** Undefined: bound by no profile. */
-  readonly #governor: Governor | undefined;
+  readonly enforcer: CallEnforcer | undefined;
   readonly #lender: Lender;
   #sequence = 0;
   /** When it last said that its agent is there, and the calls since. */
@@ -65,11 +61,10 @@ export class Connection {
     this.actor = actor;
     this.authority = authority;
     this.#showing = showing;
-    const { rules } = context;
     const isBound = authority !== 'person' && actor.agent_id !== HOUSEKEEPER.agent_id;
-    if (rules !== undefined && isBound) this.#governor = new Governor(rules, actor, authority, showing.door);
+    if (isBound) this.enforcer = context.enforcement?.enforcerOf(actor, authority, showing.door);
     this.#lender = {
-      ...{ context, actor, authority, showing, grants: this.#grants, governor: this.#governor },
+      ...{ context, actor, authority, showing, grants: this.#grants, enforcer: this.enforcer },
       stillHere: () => this.#stillHere(),
       chore: (name, decision) => this.chore(name, decision),
     };
@@ -106,7 +101,7 @@ export class Connection {
     const away = touching && (await touching);
 
     // 2. Handle: compose the decision and hand it to the store, which does steps 3 to 6 (see ledger/optimistic.ts).
-    const demand = this.#governor?.demand(operation);
+    const demand = this.enforcer?.demand(operation);
     const step = new CallStep(this.#lender, request, options, demand);
     let answer = parsed.ok
       ? (away ?? (await this.#handle(operation, parsed.value, step, demand)))
@@ -125,23 +120,11 @@ export class Connection {
     return answer;
   }
 
-  /**
-   * What a tool of the agent is about to do, held against its profile. Only a refusal leaves a row: the look before every tool
-   * would be most of the log.
-   */
-  judge(standing: Standing, tool: string, permission: Permission): Refusal | undefined {
-    const refusal = this.#governor?.judge(standing, { operation: tool, permission });
-    if (refusal === undefined) return undefined;
+  /** A refusal that was not the answer to an operation, such as that of an agent's own tool, gets its row here. */
+  noteRefusal(asked: string, parameters: JsonObject, refusal: Refusal): void {
     const { store, clock } = this.#context;
-    const asked = { name: tool, mutates: false };
-    const request = this.#request(asked, { permission }, clock.elapsed_ms());
+    const request = this.#request({ name: asked, mutates: false }, parameters, clock.elapsed_ms());
     store.note(logRow(request, refusal, [], clock.now_ms(), clock.elapsed_ms()));
-    return refusal;
-  }
-
-  /** By a rulebook that was just read. Undefined: bound by no profile. */
-  standingIn(loaded: Loaded): Standing | undefined {
-    return this.#governor?.standingIn(loaded);
   }
 
   /** A grant that the same agent got through another process, for a release to mean that one and no later one. */
@@ -227,12 +210,12 @@ export class Connection {
     if (operation.personal === true && this.authority !== 'person')
       return refuse('person_required', `${operation.name} is for a person to decide.`);
     try {
-      if (demand !== undefined && this.#governor?.passes(operation, demand) !== true) {
+      if (demand !== undefined && this.enforcer?.passes(operation, demand) !== true) {
         const refusal = await this.#check(operation, demand);
         if (refusal !== undefined) return refusal;
       }
       const answer = await operation.handle(input, step);
-      if (operation.trust !== undefined) this.#context.rules?.forget();
+      if (operation.trust !== undefined) this.#context.enforcement?.forget();
       return answer;
     } catch (error) {
       if (error instanceof StoreFailure) return error.refusal;
@@ -244,10 +227,10 @@ export class Connection {
   /** Whether the caller's profile has it at all; and one more call, where that is counted. */
   async #check(operation: AnyOperation, demand: Demand): Promise<Refusal | undefined> {
     try {
-      const found = await this.#governor?.check(operation, demand);
+      const found = await this.enforcer?.check(operation, demand);
       if (found === undefined || 'success' in found) return found as Refusal | undefined;
-      if (!countsCalls(operation, found)) return undefined;
-      const counted = answerOf(await this.chore('count_call', countCall(this.actor, demand.default_trust)));
+      if (found.counts === undefined) return undefined;
+      const counted = answerOf(await this.chore('count_call', found.counts));
       return isRefusal(counted) ? counted : undefined;
     } catch (error) {
       // What a machine answers alone needs no store, and so no rules that are kept there.

@@ -1,60 +1,29 @@
-import { artefactEntity } from '../features/board/artefact.ts';
-import { boardEntity } from '../features/board/board.ts';
-import { boardClaimEntity } from '../features/board/board-claim.ts';
-import { threadEntity } from '../features/board/thread.ts';
-import { sessionChangesEntity } from '../features/changesets/session-changes.ts';
-import { changesetEntity } from '../features/changesets/state.ts';
-import { claimModeEntity } from '../features/claims/claim-mode.ts';
-import { claimEntity } from '../features/claims/edge-claim.ts';
-import { handoffEntity } from '../features/handoffs/state.ts';
-import { keyEntity } from '../features/keys/state.ts';
-import { lockFoldersEntity } from '../features/locks/locked-folders.ts';
-import { lockEntity } from '../features/locks/state.ts';
-import { messageEntity } from '../features/mail/state.ts';
-import { promotionEntity } from '../features/promotion/state.ts';
-import { underWayEntity } from '../features/promotion/under-way.ts';
-import { taskEntity } from '../features/queue/state.ts';
-import { holderEntity } from '../features/queue/terms.ts';
-import { lineEntity } from '../features/queue/work-line.ts';
-import { sessionEntity } from '../features/sessions/state.ts';
-import { approvalEntity } from '../features/trust/approvals/approval.ts';
-import { noticeEntity } from '../features/trust/approvals/notice.ts';
-import { callsEntity } from '../features/trust/calls.ts';
-import { rulebookEntity } from '../features/trust/rulebook.ts';
-import { usageEntity } from '../features/trust/usage.ts';
-import { violationCountEntity, violationEntity } from '../features/trust/violations.ts';
-import { policyBookEntity } from '../features/verification/policy-book.ts';
-import { runEntity } from '../features/verification/verification-run.ts';
+import * as board from '../features/board/entities.ts';
+import * as changesets from '../features/changesets/entities.ts';
+import * as claims from '../features/claims/entities.ts';
+import * as handoffs from '../features/handoffs/entities.ts';
+import * as keys from '../features/keys/entities.ts';
+import * as locks from '../features/locks/entities.ts';
+import * as mail from '../features/mail/entities.ts';
+import * as promotion from '../features/promotion/entities.ts';
+import * as queue from '../features/queue/entities.ts';
+import * as sessions from '../features/sessions/entities.ts';
+import * as trust from '../features/trust/entities.ts';
+import * as verification from '../features/verification/entities.ts';
 import { defineEntities } from '../ledger/entity.ts';
 
-/** Every kind of entity the product knows. Adding a capability adds its kinds here. */
+/** Every kind of record there is: a slice lists its own in its entities.ts. */
 export const entities = defineEntities(
-  lockEntity,
-  lockFoldersEntity,
-  taskEntity,
-  lineEntity,
-  holderEntity,
-  sessionEntity,
-  handoffEntity,
-  messageEntity,
-  changesetEntity,
-  sessionChangesEntity,
-  keyEntity,
-  rulebookEntity,
-  approvalEntity,
-  noticeEntity,
-  violationEntity,
-  violationCountEntity,
-  usageEntity,
-  callsEntity,
-  policyBookEntity,
-  runEntity,
-  claimEntity,
-  claimModeEntity,
-  promotionEntity,
-  underWayEntity,
-  artefactEntity,
-  threadEntity,
-  boardEntity,
-  boardClaimEntity,
+  ...Object.values(locks),
+  ...Object.values(queue),
+  ...Object.values(sessions),
+  ...Object.values(handoffs),
+  ...Object.values(mail),
+  ...Object.values(changesets),
+  ...Object.values(keys),
+  ...Object.values(trust),
+  ...Object.values(verification),
+  ...Object.values(claims),
+  ...Object.values(promotion),
+  ...Object.values(board),
 );

@@ -1,29 +1,28 @@
-import { CommitReader } from '../features/changesets/commit-reader.ts';
-import { noFleet } from '../features/claims/fleet/fleet.ts';
-import { FleetReader } from '../features/claims/fleet/fleet-reader.ts';
-import { createPorts } from '../features/port-blocks/ports.ts';
-import {
-  Presence,
-  type PresenceSettings,
-  presenceSettings,
-  type Showing,
-} from '../features/sessions/presence.ts';
+import { type Fleet, noFleet } from '../features/claims/fleet/fleet.ts';
+import { Presence, type PresenceSettings, presenceSettings } from '../features/sessions/presence.ts';
+import { teamService } from '../features/teams/team.ts';
 import { TeamReader } from '../features/teams/team-reader.ts';
-import { Rules, type RulesOptions, rulesOptions } from '../features/trust/enforcement/rulebook-reader.ts';
+import { profileEnforcement } from '../features/trust/enforcement/profile-enforcer.ts';
+import {
+  Rules,
+  type RulesOptions,
+  rulesOptions,
+  rulesService,
+} from '../features/trust/enforcement/rulebook-reader.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { createIds, type Random, systemRandom } from '../kernel/ids.ts';
-import { limits } from '../kernel/limits.ts';
+import { createIds, type Ids, type Random, systemRandom } from '../kernel/ids.ts';
 import { reservedProblem } from '../kernel/names.ts';
 import { StoreFailure } from '../kernel/refusal.ts';
 import { findWorkspace, joinPath, STORE_FOLDER, type Workspace } from '../kernel/workspace.ts';
+import type { Entities } from '../ledger/entity.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Store, StoreContext } from '../ledger/store-port.ts';
 import { chooseStore } from '../stores/choose-store.ts';
 import { openStore } from '../stores/open-store.ts';
 import { Connection, HOUSEKEEPER } from './coordinator.ts';
-import type { CoordinatorContext } from './coordinator-context.ts';
-import { entities } from './entities.ts';
-import type { Authority, Fleet } from './operation.ts';
+import type { CoordinatorContext, Showing } from './coordinator-context.ts';
+import type { Authority } from './operation.ts';
+import { Services } from './service.ts';
 
 export interface OpenOptions {
   /**
@@ -50,6 +49,8 @@ export interface OpenOptions {
   readonly lasting?: boolean | undefined;
   /** Called when something was committed that people are to hear of; it must not wait for anything. */
   readonly announce?: (() => void) | undefined;
+  /** The kinds of records to load at once; the hooks need few. Default: all. */
+  readonly entities?: Entities | undefined;
   /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
   readonly presence?: PresenceSettings | 'off' | undefined;
 }
@@ -77,9 +78,13 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
   const { brief, lasting } = options;
-  // No hook asks for it.
-  const fleet = brief === true ? noFleet : await fleetAt({ workspace, clock, env, store_url });
+  const place =
+    brief === true
+      ? undefined
+      : await (await import('./open-place.ts')).openPlace({ workspace, clock, env, store_url });
+  const fleet = place?.fleet ?? noFleet;
   const ruling = await rulesOptions(env);
+  const entities = options.entities ?? (await import('./entities.ts')).entities;
   const store = await openStore(store_url, {
     ...{ entities, clock, random, ids, project, sits, brief, lasting },
     ...(await othersWords(store_url, fleet, ruling, { sits, brief })),
@@ -88,7 +93,8 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
   const teams = new TeamReader(workspace, clock, env);
   const rules = new Rules(store, project, clock, ruling);
-  const ports = brief === true ? undefined : createPorts(env, clock);
+  const services = place?.services ?? new Services();
+  services.provide(rulesService, rules).provide(teamService, () => teams.team());
   const context: CoordinatorContext = {
     store,
     clock,
@@ -96,15 +102,9 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     workspace,
     project,
     presence: wanted === 'off' ? undefined : presence,
-    teams,
-    rules,
-    ports,
+    enforcement: profileEnforcement(rules),
+    services,
     announce: options.announce,
-    // No hook asks, and its program would be larger for it.
-    network: async () =>
-      (await import('../features/network/settings/network-settings.ts')).networkSettings(env),
-    commits: new CommitReader(workspace, env),
-    fleet,
     work_dir: env.COX_WORK_DIR || undefined,
   };
   // Whoever lives long seals the log for all; a short command would not get to it.
@@ -118,16 +118,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     presence,
     fleet,
     connect(identity = {}, authority = 'operator', showing = {}) {
-      const session_id = identity.session_id ?? ids.uuid();
-      const agent_id =
-        identity.agent_id ?? `agent-${identity.session_id === undefined ? session_id : ids.uuid()}`;
-      const actor = { agent_id, agent_type: identity.agent_type ?? 'unknown', session_id };
-      for (const field of ['agent_id', 'agent_type'] as const) {
-        // Every door goes through here, so no agent looks like a person through any.
-        const isOwn = authority === 'person' || identity === HOUSEKEEPER;
-        const problem = isOwn ? undefined : reservedProblem(field, actor[field]);
-        if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
-      }
+      const actor = actorOf(identity, authority, ids);
       const unnamed = showing.unnamed ?? identity.agent_id === undefined;
       return new Connection(context, actor, authority, { ...showing, unnamed });
     },
@@ -137,6 +128,20 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
       await store.close();
     },
   };
+}
+
+/** Every door goes through here, so no agent looks like a person through any. */
+function actorOf(identity: Partial<Actor>, authority: Authority, ids: Ids): Actor {
+  const session_id = identity.session_id ?? ids.uuid();
+  const agent_id =
+    identity.agent_id ?? `agent-${identity.session_id === undefined ? session_id : ids.uuid()}`;
+  const actor = { agent_id, agent_type: identity.agent_type ?? 'unknown', session_id };
+  const isOwn = authority === 'person' || identity === HOUSEKEEPER;
+  for (const field of ['agent_id', 'agent_type'] as const) {
+    const problem = isOwn ? undefined : reservedProblem(field, actor[field]);
+    if (problem !== undefined) throw new TypeError(`${field}: expected ${problem}`);
+  }
+  return actor;
 }
 
 /** How lines of others are read, and what they ask of whoever sits or have left in an inbox; nobody else needs all of it. */
@@ -155,25 +160,6 @@ async function othersWords(
       ? (await import('../features/claims/fleet/claim-proposals.ts')).claimProposals(fleet, ruling)
       : undefined,
   };
-}
-
-async function fleetAt({ workspace, clock, env, store_url }: FleetPlace): Promise<Fleet> {
-  const ttl_ms = store_url.startsWith('dynamodb:') ? limits.claim_ttl_ms_default : undefined;
-  return new FleetReader(workspace, clock, await fleetSettings(env, store_url), ttl_ms);
-}
-
-interface FleetPlace {
-  readonly workspace: Workspace;
-  readonly clock: Clock;
-  readonly env: NodeJS.ProcessEnv;
-  readonly store_url: string;
-}
-
-/** A log in a fleet's folder says which folder that is. */
-async function fleetSettings(env: NodeJS.ProcessEnv, store_url: string): Promise<NodeJS.ProcessEnv> {
-  if (!store_url.startsWith('files:') || env.COX_WORKSPACE) return env;
-  const { layoutOf } = await import('../stores/files/folder-layout.ts');
-  return { ...env, COX_WORKSPACE: layoutOf(store_url.slice('files:'.length)).folder };
 }
 
 function seal(store: Store, project: string, context: { clock: Clock; random: Random }) {

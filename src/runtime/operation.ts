@@ -1,14 +1,3 @@
-import type { CommitChanges } from '../features/changesets/commit-reader.ts';
-import type { ClaimRules } from '../features/claims/claim-rules.ts';
-import type { Feature, ModuleGraph } from '../features/claims/routing/feature.ts';
-import type { NetworkSettings } from '../features/network/judge-network.ts';
-import type { Ports } from '../features/port-blocks/ports.ts';
-import type { Presence } from '../features/sessions/presence.ts';
-import type { Team } from '../features/teams/team.ts';
-import type { Permission } from '../features/trust/permission.ts';
-import type { PolicyEngine } from '../features/trust/permit.ts';
-import type { Standing, TrustLevel } from '../features/trust/profile.ts';
-import type { RulebookState } from '../features/trust/rulebook.ts';
 import type { Area } from '../kernel/area.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -16,10 +5,12 @@ import type { Refusal } from '../kernel/refusal.ts';
 import type { AuditPage, AuditQuery, Window } from '../ledger/audit/search.ts';
 import type { Decision, Loaded, Needs, Taking } from '../ledger/decision.ts';
 import type { Caller } from '../ledger/lease.ts';
+import type { Actor } from '../ledger/log.ts';
 import type { Settled } from '../ledger/proposal.ts';
 import type { Outcome } from '../ledger/store-port.ts';
-import type { DoorName, Uses } from './access.ts';
+import type { DoorName, Permission, TrustLevel, Uses } from './access.ts';
 import type { Grants } from './connection-grants.ts';
+import type { Service } from './service.ts';
 import type { Hints, Matters } from './waiting.ts';
 
 /**
@@ -28,45 +19,39 @@ import type { Hints, Matters } from './waiting.ts';
  */
 export type Authority = 'agent' | 'operator' | 'person';
 
-/** The rules as they are now, for those that explain them. */
-export interface StepRules {
-  readonly engine: PolicyEngine;
-  readonly door: DoorName | undefined;
-  /** Of agents without a profile, where it is not what ships: every decision that goes by somebody's trust is told. */
-  readonly default_trust: TrustLevel | undefined;
-  rulebook(): Promise<RulebookState | undefined>;
-  standing(): Promise<Standing>;
-}
-
-/** The fleet's own folder (`.ai-workspace`): its rules, and what there is to do. */
-export interface Fleet {
-  /** Absolute; it need not exist. */
-  readonly folder: string;
-  /** `COX_ASSETS`: the bucket in which agents draft and the assets are; else the rules say, or they are on this disk. */
-  readonly assets?: string | undefined;
-  /** `agent_roles.yml`, or what goes without one; a refusal when the file has mistakes in it. */
-  rules(): Promise<ClaimRules | Refusal>;
-  plan(): Promise<FleetPlan>;
-}
-
-export interface FleetPlan {
-  readonly features: readonly Feature[];
-  readonly modules: ModuleGraph;
-  /** Files that could not be read, each with its line; the others count all the same. */
-  readonly problems: readonly JsonObject[];
+/** How the sessions of agents are kept track of. The sessions slice implements it. */
+export interface PresenceTracker {
+  /** One sign of life stands for all calls of a connection within so long. */
+  readonly touch_ms: number;
+  readonly idle_ms: number;
+  readonly stale_ms: number;
+  isDue(touched_ms: number | undefined): boolean;
+  isLate(touched_ms: number): boolean;
+  sign(
+    actor: Actor,
+    sign: {
+      readonly active: boolean;
+      readonly calls: number;
+      readonly enough_ms: number;
+      readonly capabilities?: readonly string[] | undefined;
+    },
+  ): Decision<JsonObject>;
+  /** Frees what dead sessions held. True: something was freed, and asking again is worth it. */
+  reclaim(step: Step): Promise<boolean>;
 }
 
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */
 export interface Step {
   readonly caller: Caller;
   readonly authority: Authority;
-  /** What is known about who is there; not in the simulation, which has no sessions. */
-  readonly presence: Presence | undefined;
-  /** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
-  team(): Promise<Team | Refusal | undefined>;
-  /** What this place says about the network, or what is wrong with how it says it. */
-  network(): Promise<NetworkSettings | Refusal>;
-  readonly fleet: Fleet;
+  /** The way the caller came in. */
+  readonly door: DoorName | undefined;
+  /** Undefined in the simulation, which has no sessions. */
+  readonly presence: PresenceTracker | undefined;
+  /** Something of this place that the operation's slice has declared. */
+  use<T>(service: Service<T>): T;
+  /** Frees what dead sessions held. True: something was freed, and asking again is worth it. */
+  reclaimFromDeadSessions(): Promise<boolean>;
   /** Nobody configured who the caller is. */
   readonly unnamed: boolean;
   /** The role of the caller where it names none (`AGENT_ROLE`). */
@@ -81,7 +66,6 @@ export interface Step {
   readonly work_dir: string | undefined;
   /** Something was committed that people are to hear of: whoever tells them is stirred, and nobody waits for it. */
   announce(): void;
-  readonly rules: StepRules;
   /** The one normal form of a path, or why it has none. */
   path(input: string, field: string): string | Refusal;
   /** The same for what can be locked: a file, a folder, a pattern. */
@@ -104,10 +88,6 @@ export interface Step {
   /** A call that waits for long says from time to time that its agent does, or it would be taken for dead. */
   stillHere(): Promise<void>;
   find(needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
-  /** What a commit of the workspace's repository changed; since `base` where it is more than one commit. */
-  changes(commit: string, base?: string): Promise<CommitChanges>;
-  /** This machine's port blocks; they are in no store. */
-  ports(): Ports;
   /** Rows of the log, newest first. Who may see which is the operation's business. */
   search(query: AuditQuery): Promise<AuditPage>;
   /** The rows of the log since a moment, in order, the newest of them if there are more than `rows_max`. */

@@ -17,8 +17,10 @@ const cellEntity: EntityType<{ by: string }> = {
 
 const ids = createIds(systemClock, systemRandom);
 
+export const cellEntities = defineEntities(cellEntity);
+
 export const cellContext: StoreContext = {
-  entities: defineEntities(cellEntity),
+  entities: cellEntities,
   clock: systemClock,
   random: systemRandom,
   ids,

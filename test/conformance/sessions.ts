@@ -62,7 +62,7 @@ export function sessionCases(scene: Scene): void {
     const [dead, alive] = [as('half'), as('whole')];
     await dead('acquire_lock', { file_path: 'half.ts' });
     // As far as a process got that ended the session and was killed then.
-    const { endSession } = await import('../../src/runtime/commands.ts');
+    const { endSession } = await import('../../src/features/sessions/commands.ts');
     const name = { agent_id: 'half', session_id: 'session-half' };
     const request = {
       project: coxswain.project,

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { noFleet } from '../../src/features/claims/fleet/fleet.ts';
+import { type Fleet, noFleet } from '../../src/features/claims/fleet/fleet.ts';
 import { Presence } from '../../src/features/sessions/presence.ts';
 import { TeamReader } from '../../src/features/teams/team-reader.ts';
+import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
 import { Rules } from '../../src/features/trust/enforcement/rulebook-reader.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { createIds } from '../../src/kernel/ids.ts';
@@ -12,8 +13,8 @@ import { findWorkspace } from '../../src/kernel/workspace.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { Connection } from '../../src/runtime/coordinator.ts';
 import { entities } from '../../src/runtime/entities.ts';
-import type { Fleet } from '../../src/runtime/operation.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';
+import { placeServices } from '../../src/runtime/place-services.ts';
 import { MemoryStore } from '../../src/stores/memory/store.ts';
 import { Seeded } from '../simulation/random.ts';
 import { tellOfTheBoard } from './board-story.ts';
@@ -101,7 +102,17 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const workspace = findWorkspace(folder);
   const project = 'golden';
   const rules = new Rules(store, project, clock);
-  const context = { store, clock, ids, workspace, project, hints, rules };
+  const enforcement = profileEnforcement(rules);
+  const context = {
+    store,
+    clock,
+    ids,
+    workspace,
+    project,
+    hints,
+    enforcement,
+    services: placeServices({ rules }),
+  };
   const connect = (agent_id: string) =>
     new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
   const [anna, bert] = [connect('anna'), connect('bert')];
@@ -158,7 +169,7 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const teams = new TeamReader(workspace, clock, {});
   const present = (agent_id: string) =>
     new Connection(
-      { ...context, presence, teams },
+      { ...context, presence, services: placeServices({ rules, teams }) },
       { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` },
     );
   const operator = new Connection(context, { agent_id: 'op', agent_type: 'cli', session_id: 'op-1' });
@@ -172,9 +183,8 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
     const { agent_id, agent_type = 'codex', session_id = `${agent_id}-1` } = who;
     const shows = agent_type === 'codex' || agent_type === 'worker' ? 'always' : 'never';
     const actor = { agent_id, agent_type, session_id };
-    return new Connection({ ...context, presence, teams, fleet: fleetIn(folder) }, actor, authority, {
-      shows,
-    });
+    const services = placeServices({ rules, teams, fleet: fleetIn(folder) });
+    return new Connection({ ...context, presence, services }, actor, authority, { shows });
   };
   const telling: Telling = {
     store,

@@ -1,7 +1,3 @@
-import { runId } from '../../src/features/verification/verification-run.ts';
-import type { JsonObject } from '../../src/kernel/json.ts';
-import { secretHash } from '../../src/kernel/secret.ts';
-import type { Decision } from '../../src/ledger/decision.ts';
 import {
   decideRun,
   dispatchRun,
@@ -9,7 +5,11 @@ import {
   renewRun,
   routeChangeset,
   startRun,
-} from '../../src/runtime/commands.ts';
+} from '../../src/features/verification/commands.ts';
+import { runId } from '../../src/features/verification/verification-run.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { secretHash } from '../../src/kernel/secret.ts';
+import type { Decision } from '../../src/ledger/decision.ts';
 import type { Connection } from '../../src/runtime/coordinator.ts';
 import { answerOf, type Operation } from '../../src/runtime/operation.ts';
 import type { Telling } from './telling.ts';

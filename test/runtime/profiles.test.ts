@@ -3,22 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Showing } from '../../src/features/sessions/presence.ts';
+import { writeHandoff } from '../../src/features/handoffs/commands.ts';
 import { exportProfiles } from '../../src/features/trust/cli/profile-export.ts';
+import { assignProfile } from '../../src/features/trust/commands.ts';
+import { governedBy } from '../../src/features/trust/enforcement/governed-by.ts';
 import { nativeEngine } from '../../src/features/trust/permit.ts';
+import { submitChangeset } from '../../src/features/verification/commands.ts';
 import { type Coxswain, open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Request } from '../../src/ledger/log.ts';
 import { LoadedSet } from '../../src/ledger/proposal.ts';
-import {
-  assignProfile,
-  commands,
-  governedBy,
-  submitChangeset,
-  writeHandoff,
-} from '../../src/runtime/commands.ts';
+import { commands } from '../../src/runtime/commands.ts';
+import type { Showing } from '../../src/runtime/coordinator-context.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import type { Authority } from '../../src/runtime/operation.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';

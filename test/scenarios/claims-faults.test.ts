@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signalStaleClaims } from '../../src/features/claims/commands.ts';
 import { claimEntity, claimEvent } from '../../src/features/claims/edge-claim.ts';
 import { HOUSEKEEPER } from '../../src/ledger/log.ts';
-import { signalStaleClaims } from '../../src/runtime/commands.ts';
 import { MINUTE_MS, play, type Stage } from './stage.ts';
 
 // Faults that other coordinators of claims were seen to have, each as the test that it would fail.

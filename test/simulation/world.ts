@@ -1,3 +1,4 @@
+import type { Fleet } from '../../src/features/claims/fleet/fleet.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { FileStat, FileSystem } from '../../src/kernel/file-system.ts';
 import { createIds } from '../../src/kernel/ids.ts';
@@ -8,8 +9,10 @@ import type { LogEntry, Request } from '../../src/ledger/log.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import { Connection } from '../../src/runtime/coordinator.ts';
 import { entities } from '../../src/runtime/entities.ts';
-import type { AnyOperation, Authority, Fleet } from '../../src/runtime/operation.ts';
+import type { AnyOperation, Authority } from '../../src/runtime/operation.ts';
 import { operations } from '../../src/runtime/operation-list.ts';
+import { placeServices } from '../../src/runtime/place-services.ts';
+import type { Services } from '../../src/runtime/service.ts';
 import type { Hints } from '../../src/runtime/waiting.ts';
 import { MemoryStore, type Point } from '../../src/stores/memory/store.ts';
 import { checkAnswer } from './answers.ts';
@@ -92,7 +95,7 @@ export class World {
     store: MemoryStore;
     clock: Clock;
     ids: ReturnType<typeof createIds>;
-    fleet: Fleet | undefined;
+    services: Services;
   };
   #elapsed_ms = 0;
   #violation: unknown;
@@ -112,7 +115,7 @@ export class World {
     const ids = createIds(clock, this.random);
     const context = { entities, clock, random: this.random, ids };
     this.#store = new MemoryStore(context, { at: (point, request) => this.#at(point, request) });
-    this.#context = { store: this.#store, clock, ids, fleet };
+    this.#context = { store: this.#store, clock, ids, services: placeServices({ fleet }) };
   }
 
   count(what: string): void {

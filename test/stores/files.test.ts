@@ -12,7 +12,7 @@ import { commit, type Decision, prefixed } from '../../src/ledger/decision.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import type { Store } from '../../src/ledger/store-port.ts';
 import { openStore } from '../../src/stores/open-store.ts';
-import { cell, cellContext, request } from '../conformance/cells.ts';
+import { cell, cellContext, cellEntities, request } from '../conformance/cells.ts';
 
 /** A workspace folder of its own, gone afterwards. */
 class Workspace {
@@ -78,7 +78,7 @@ async function cellsOf(store: Store): Promise<string[]> {
 
 async function assertReplays(store: Store): Promise<void> {
   const replayed = await replay(store, cellContext.entities, 'cells');
-  assert.deepEqual(await compareWithLive(store, cellContext.entities, 'cells', replayed), []);
+  assert.deepEqual(await compareWithLive(store, cellEntities, 'cells', replayed), []);
 }
 
 /** Three commits, of one event, of two and of three. */

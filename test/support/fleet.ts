@@ -1,5 +1,6 @@
 import { type ClaimRules, DEFAULT_RULES } from '../../src/features/claims/claim-rules.ts';
 import { noFleet } from '../../src/features/claims/fleet/fleet.ts';
+import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
 import { Rules } from '../../src/features/trust/enforcement/rulebook-reader.ts';
 import type { Coxswain } from '../../src/index.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
@@ -9,6 +10,7 @@ import type { Actor, LogEntry } from '../../src/ledger/log.ts';
 import { Connection } from '../../src/runtime/coordinator.ts';
 import type { CoordinatorContext } from '../../src/runtime/coordinator-context.ts';
 import type { Authority } from '../../src/runtime/operation.ts';
+import { placeServices } from '../../src/runtime/place-services.ts';
 import { ask, type Call } from './asking.ts';
 
 export type { Call };
@@ -34,6 +36,7 @@ export class TestFleet {
     this.#coxswain = coxswain;
     this.rules = rules;
     const { store, clock, workspace, project, presence } = coxswain;
+    const ruling = new Rules(store, project, clock);
     this.#context = {
       store,
       clock,
@@ -41,8 +44,8 @@ export class TestFleet {
       workspace,
       project,
       presence,
-      rules: new Rules(store, project, clock),
-      fleet: { ...noFleet, rules: async () => this.rules },
+      enforcement: profileEnforcement(ruling),
+      services: placeServices({ rules: ruling, fleet: { ...noFleet, rules: async () => this.rules } }),
     };
   }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
-import { newestFirst, padded } from '../sessions/state.ts';
+import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { Phase } from './board-settings.ts';
 
 export const STRUCTURAL_TYPES = ['Standard', 'Review', 'Question', 'Answer', 'Failure', 'Terminal'] as const;

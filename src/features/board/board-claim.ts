@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { LogEntry } from '../../ledger/log.ts';
-import { newestFirst, padded } from '../sessions/state.ts';
 import { byName } from './board.ts';
 import type { Bid, Phase } from './board-settings.ts';
 

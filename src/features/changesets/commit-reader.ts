@@ -1,4 +1,5 @@
 import type { Workspace } from '../../kernel/workspace.ts';
+import { defineService } from '../../runtime/service.ts';
 
 /** What a commit changed, as a diff; or why nobody here can tell. */
 export type CommitChanges =
@@ -77,3 +78,8 @@ export class CommitReader {
 function failed(reason: string): CommitChanges {
   return { ok: false, reason };
 }
+
+/** What a commit of the workspace's repository changed; since `base` where it is more than one commit. */
+export const commitService = defineService<Pick<CommitReader, 'changes'>>('commits', () => ({
+  changes: async () => failed('There is no repository here.'),
+}));

@@ -1,6 +1,6 @@
 import type { Loaded } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
-import type { SessionName } from '../sessions/state.ts';
+import type { SessionName } from '../../ledger/log.ts';
 
 const SESSION_CHANGES = 'session_changes';
 

@@ -3,8 +3,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Loaded, prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
+import { newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
-import { newestFirst, type SessionName } from '../sessions/state.ts';
+import type { SessionName } from '../../ledger/log.ts';
 
 /** What a session changed. Whoever verifies or reviews it finds it by the session that made it. */
 export interface Changeset {

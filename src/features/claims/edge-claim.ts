@@ -2,8 +2,8 @@ import { isoTime } from '../../kernel/clock.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import { newestFirst, padded } from '../sessions/state.ts';
 import { normEdge, normFeature } from './edge.ts';
 
 /** No expiry: a claim stays until somebody ends it. The last moment a date can stand for. */

@@ -6,7 +6,7 @@ import {
   type Touched,
 } from '../../command-analysis/shell/analyse-shell.ts';
 import { isKnown } from '../../command-analysis/shell/word.ts';
-import type { Permission } from '../trust/permission.ts';
+import type { Permission } from '../../runtime/access.ts';
 import { type Assessment, assessReading } from './assess.ts';
 import { possiblyCheckedOut } from './checked-out.ts';
 import { isCurrent } from './programs/git-push.ts';

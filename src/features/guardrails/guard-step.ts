@@ -1,8 +1,9 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { sha256 } from '../../kernel/hash.ts';
 import { canonical, type JsonObject } from '../../kernel/json.ts';
-import { guardOperation } from '../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
+import { guardOperation } from '../trust/commands.ts';
+import { rulesFor } from '../trust/enforcement/rulebook-reader.ts';
 import type { Guard } from '../trust/guard-operation.ts';
 
 const SUBJECT_CHARS_MAX = 200;
@@ -48,9 +49,10 @@ export function commandGuard(
 }
 
 /** With who is about to do it, and what is to be known of them. */
-export function askedBy(guard: PlainGuard, { caller, rules }: Step): Guard {
-  const { agent_id, agent_type, session_id } = caller;
-  return { ...guard, caller: { agent_id, agent_type, session_id }, default_trust: rules.default_trust };
+export function askedBy(guard: PlainGuard, step: Step): Guard {
+  const { agent_id, agent_type, session_id } = step.caller;
+  const { default_trust } = rulesFor(step);
+  return { ...guard, caller: { agent_id, agent_type, session_id }, default_trust };
 }
 
 /** Decides about what an agent is about to do, and has people told where they are to be. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, refuse } from '../../kernel/refusal.ts';
-import { guardOperation } from '../../runtime/commands.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
+import { guardOperation } from '../trust/commands.ts';
 import { listViolations as list, violationCountKey, violationRange } from '../trust/violations.ts';
 import { branchesHere } from './branch.ts';
 import { askedBy, commandGuard, guardStep } from './guard-step.ts';
@@ -34,7 +34,7 @@ export const checkGuardrails = {
     }
     const { assessOperation } = await import('./assess-operation.ts');
     // Who asks over HTTP works in another tree than the server's, which says nothing of theirs.
-    const isRemote = step.rules.door === 'http' || step.rules.door === 'mcp_http';
+    const isRemote = step.door === 'http' || step.door === 'mcp_http';
     const tree = isRemote ? undefined : { root: step.root, env: process.env, ...branchesHere };
     const findings = await assessOperation({ operation_text, file_paths: files }, tree);
     const guard = commandGuard(operation_text, '', findings, files);

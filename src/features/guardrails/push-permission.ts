@@ -1,5 +1,5 @@
 import { GIT_TAKES_WORD } from '../../command-analysis/git-options.ts';
-import type { Permission } from '../trust/permission.ts';
+import type { Permission } from '../../runtime/access.ts';
 
 /** Options of `git push` that take the next word with them. */
 const PUSH_TAKES = new Set(['-o', '--push-option', '--receive-pack', '--exec', '--repo']);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { writeHandoff as write } from '../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../runtime/operation.ts';
+import { writeHandoff as write } from './commands.ts';
 import { handoffNeeds, handoffRange, listHandoffs, type NewHandoff } from './state.ts';
 
 export const writeHandoff = {
@@ -14,7 +14,7 @@ export const writeHandoff = {
   winds_down: true,
   positional: ['summary'],
   examples: ['cox handoff write "router moved, tests red" --next-steps "mend test/router.test.ts"'],
-  input: async () => (await import('../sessions/schemas.ts')).writeHandoff,
+  input: async () => (await import('./schemas.ts')).writeHandoff,
   async handle({ summary, completed_work, in_progress, decisions, next_steps, relevant_files }, step) {
     const handoff = { summary, completed_work, in_progress, decisions, next_steps, relevant_files };
     return answerOf(await step.run(write(step.ids.uuid(), step.caller, handoff)));
@@ -30,7 +30,7 @@ export const readHandoff = {
   mutates: false,
   standard: true,
   examples: ['cox handoff read --limit 1', 'cox handoff read --agent-name alice'],
-  input: async () => (await import('../sessions/schemas.ts')).readHandoff,
+  input: async () => (await import('./schemas.ts')).readHandoff,
   async handle({ agent_name, limit }, step) {
     const { loaded } = await step.find(handoffNeeds(agent_name, limit));
     return { success: true, handoffs: listHandoffs(handoffRange(agent_name, limit), loaded) };

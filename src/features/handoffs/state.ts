@@ -12,8 +12,9 @@ import {
   type Verdict,
 } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType } from '../../ledger/entity.ts';
+import { newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
-import { newestFirst, type SessionName } from '../sessions/state.ts';
+import type { SessionName } from '../../ledger/log.ts';
 
 /** What one session leaves for the next. */
 export interface Handoff {

@@ -1,9 +1,9 @@
 import { PERSON_TYPE, personId } from '../../kernel/names.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import { newSecret, newSecretName, secretHash } from '../../kernel/secret.ts';
-import { createKey as decideCreate, revokeKey as decideRevoke } from '../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../runtime/operation.ts';
 import { everyKey, listKeys as list } from './change-keys.ts';
+import { createKey as decideCreate, revokeKey as decideRevoke } from './commands.ts';
 import type { KeyRole } from './state.ts';
 
 export interface CreateInput {

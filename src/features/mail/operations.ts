@@ -1,9 +1,9 @@
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { acknowledgeMessages, sendMessage as send } from '../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
 import { discoverNeeds, type SessionState } from '../sessions/state.ts';
-import { reviewersOf } from '../teams/team.ts';
+import { reviewersOf, teamService } from '../teams/team.ts';
+import { acknowledgeMessages, sendMessage as send } from './commands.ts';
 import { type Inbox, inboxRanges, listMessages, type Message, receivedKey } from './state.ts';
 
 export interface Letter {
@@ -91,7 +91,7 @@ async function membersOf(
   step: Step,
 ): Promise<{ names: readonly string[] } | Refusal | undefined> {
   if (name !== 'team' && name !== 'reviewers') return undefined;
-  const team = await step.team();
+  const team = await step.use(teamService)();
   if (team === undefined) return refuse('no_recipients', `There is no teams.yaml that says who ${name} is.`);
   if ('success' in team) return team;
   if (name === 'team') return { names: team.agents.map((member) => member.name) };

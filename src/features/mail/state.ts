@@ -4,9 +4,8 @@ import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, prefixed, type Range, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
-import { inIndexOrder } from '../../ledger/index-order.ts';
+import { inIndexOrder, newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
-import { newestFirst } from '../sessions/state.ts';
 
 /** One recipient's copy of a message: each is read and acknowledged by itself. */
 export interface Message {

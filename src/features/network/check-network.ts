@@ -2,7 +2,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { Standing, TrustLevel } from '../trust/profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
+import type { Standing } from '../trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
 import {
   type Judgement,

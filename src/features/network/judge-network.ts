@@ -1,4 +1,7 @@
-import type { Profile, Standing, TrustLevel } from '../trust/profile.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
+import { defineService } from '../../runtime/service.ts';
+import type { Profile, Standing } from '../trust/profile.ts';
 import { type Address, readAddress, type SpecialKind, specialRange } from './address.ts';
 import { expandEntry, type NetworkPolicies, type NetworkPolicy, policyNamed } from './policies.ts';
 import { forbidsPort, isLocalhost, meansAddress, meansName, opensPort, type Rule, readRule } from './rule.ts';
@@ -212,3 +215,9 @@ function judgeAddresses(place: Place, { allow, deny }: Lists): Judgement | undef
   }
   return undefined;
 }
+
+/** What this place says about the network, or what is wrong with how it says it. */
+export const networkService = defineService<() => Promise<NetworkSettings | Refusal>>(
+  'network settings',
+  () => async () => ({ default: 'deny', coordination: [] }),
+);

@@ -1,4 +1,4 @@
-import type { TrustLevel } from '../trust/profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 
 /** A named list of what agents may reach. Entries: see `rule.ts`, or `category:documentation` for all of one. */
 export interface NetworkPolicy {

@@ -1,6 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Operation } from '../../runtime/operation.ts';
 import { envSnippet, portBlock } from './port-block.ts';
+import { portsService } from './ports.ts';
 
 export interface Session {
   session_id: string;
@@ -26,7 +27,7 @@ export const allocatePorts = {
   ],
   input: async () => (await import('./schemas.ts')).allocatePorts,
   async handle({ session_id, ttl_minutes }, step) {
-    const lease = await step.ports().allocate(session_id, ttl_minutes);
+    const lease = await step.use(portsService).allocate(session_id, ttl_minutes);
     if ('success' in lease) return lease;
     const allocation = portBlock(session_id, lease.db_port);
     const expires_at = isoTime(lease.expires_at_ms);
@@ -48,7 +49,7 @@ export const releasePorts = {
   examples: ['cox port release worktree-1'],
   input: async () => (await import('./schemas.ts')).releasePorts,
   async handle({ session_id }, step) {
-    const released = await step.ports().release(session_id);
+    const released = await step.use(portsService).release(session_id);
     return typeof released === 'boolean' ? { success: true, released } : released;
   },
 } satisfies Operation<Session>;
@@ -66,7 +67,7 @@ export const portsStatus = {
   examples: ['cox port status', 'cox port status --json'],
   input: async () => (await import('./schemas.ts')).portsStatus,
   async handle(_input, step) {
-    const listed = await step.ports().list();
+    const listed = await step.use(portsService).list();
     if ('success' in listed) return listed;
     const allocations = listed.leases.map(({ session_id, db_port, expires_at_ms }) => ({
       session_id,

@@ -1,7 +1,6 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { stateFolder } from '../../storage/state-folder.ts';
 import { BLOCK_PORTS } from './port-block.ts';
 
 export interface PortConfig {
@@ -72,24 +71,6 @@ function readNumber(
     name,
     `${kind} of at least ${least} and at most ${most}, not ${JSON.stringify(given.slice(0, 40))}`,
   );
-}
-
-/** The XDG base directories have no Windows; there it is the folder for what belongs to this machine. */
-export function stateFolder(env: NodeJS.ProcessEnv): string | Refusal {
-  const { COX_STATE_DIR, XDG_STATE_HOME, LOCALAPPDATA } = env;
-  if (COX_STATE_DIR) {
-    // Two agents in two folders would each have their own, and get the same ports.
-    if (isAbsolute(COX_STATE_DIR)) return COX_STATE_DIR;
-    return invalid(
-      'COX_STATE_DIR',
-      `an absolute path, the same for all, not ${JSON.stringify(COX_STATE_DIR.slice(0, 200))}`,
-    );
-  }
-  if (process.platform === 'win32')
-    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'coxswain');
-  // A relative one is to be ignored, says its specification.
-  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'coxswain');
-  return join(env.HOME || homedir(), '.local', 'state', 'coxswain');
 }
 
 function invalid(field: string, expected: string): Refusal {

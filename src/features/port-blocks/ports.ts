@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { isOver } from '../../ledger/lease.ts';
+import { defineService } from '../../runtime/service.ts';
 import { decideAllocation, type PortLease, type PortVerdict } from './decide-ports.ts';
 import { type PortConfig, readPortConfig } from './port-config.ts';
 import type { PortTable } from './port-state.ts';
@@ -66,3 +67,5 @@ function noneLeft(live: readonly PortLease[], avoid: ReadonlySet<number>): Refus
   const message = `No block of ports is left: ${live.length} sessions have one${occupied}.`;
   return refuse('no_ports_available', message);
 }
+
+export const portsService = defineService<Ports>('ports');

@@ -36,5 +36,3 @@ export const promoteDraft = inputSchema(
 );
 
 export const discardDrafts = inputSchema(z.strictObject({ paths, operation_id: fields.operation_id }));
-
-export const rebuildViews = inputSchema(z.strictObject({ operation_id: fields.operation_id }));

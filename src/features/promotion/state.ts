@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
-import { newestFirst } from '../sessions/state.ts';
+import { newestFirst } from '../../ledger/index-order.ts';
 
 /** One asset that a draft is to replace. Hashes, not contents: the log says what became of a file, not what is in it. */
 export interface PromotedFile {

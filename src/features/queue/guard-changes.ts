@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Step } from '../../runtime/operation.ts';
+import { commitService } from '../changesets/commit-reader.ts';
 import { type Changeset, changesetRange } from '../changesets/state.ts';
 import { exactHash, type PlainGuard, subjectOf } from '../guardrails/guard-step.ts';
 import type { Finding } from '../trust/finding.ts';
@@ -123,7 +124,7 @@ async function read({ diff, commits, base }: Changes, step: Step): Promise<Readi
   let unread: string | undefined;
   let head = commits.at(-1)?.toLowerCase();
   for (const commit of commits) {
-    const changes = await step.changes(commit, base);
+    const changes = await step.use(commitService).changes(commit, base);
     if (!changes.ok) unread ??= changes.reason;
     else {
       diffs.push(changes.diff);

@@ -3,8 +3,9 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../../ledger/lease.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import { type UsageState, usageEnded, usageKey } from '../trust/usage.ts';
-import { type SessionName, type SessionState, sessionEvent, sessionKey } from './state.ts';
+import { type SessionState, sessionEvent, sessionKey } from './state.ts';
 
 function stateOf(caller: SessionName, loaded: Loaded): SessionState | undefined {
   return loaded.get<SessionState>(sessionKey(caller))?.state;

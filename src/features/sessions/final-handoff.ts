@@ -5,6 +5,7 @@ import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { type Decision, type Loaded, need, refused } from '../../ledger/decision.ts';
 import type { Lease } from '../../ledger/lease.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import { type Changeset, changesetRange } from '../changesets/state.ts';
 import {
   type Handoff,
@@ -14,11 +15,12 @@ import {
   type NewHandoff,
 } from '../handoffs/state.ts';
 import { AUTOMATIC } from '../locks/automatic-lock.ts';
+import { heldLocks } from '../locks/held-locks.ts';
 import { areaOf, type LockState, placeOf } from '../locks/state.ts';
 import { type TaskState, taskKey } from '../queue/state.ts';
 import { refuseToFree } from './change-session.ts';
-import { claimedTasks, heldLocks } from './free-leases.ts';
-import { type SessionName, type SessionState, sessionKey } from './state.ts';
+import { claimedTasks } from './free-leases.ts';
+import { type SessionState, sessionKey } from './state.ts';
 
 const HANDOFFS_LOOKED_AT = 20;
 const CHANGESETS_LOOKED_AT = 100;

@@ -2,54 +2,26 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, prefixed, type Range, refused } from '../../ledger/decision.ts';
-import type { EntityRecord, EventBody } from '../../ledger/entity.ts';
-import type { Lease } from '../../ledger/lease.ts';
+import type { EventBody } from '../../ledger/entity.ts';
+import { type HeldPage, isHeldBy } from '../../ledger/lease.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import { foldersKey, withFolders } from '../locks/locked-folders.ts';
-import { HELD, LOCK, type LockState, lockEvent, lockKey, placeOf } from '../locks/state.ts';
+import { type LockState, lockEvent, lockKey, placeOf } from '../locks/state.ts';
 import { dueAt_ms } from '../queue/get-work.ts';
 import { giveBack } from '../queue/settle-due.ts';
 import { DUE, dueKey, TASK, type TaskState, taskKey } from '../queue/state.ts';
 import { refuseToFree } from './change-session.ts';
-import { type SessionName, sessionKey } from './state.ts';
+import { sessionKey } from './state.ts';
 
-function isOf(lease: Lease, { agent_id, session_id }: SessionName): boolean {
-  return lease.agent_id === agent_id && lease.session_id === session_id;
-}
+export const claimedTasks: HeldPage<TaskState> = taskPage(DUE);
 
-/** A look through everything that is held, a page at a time: clean-up is rare, and an index by holder would cost every lock. */
-export interface Page<S> {
-  readonly range: Range;
-  heldBy(records: readonly EntityRecord<S>[], session: SessionName): string[];
-  next(records: readonly EntityRecord<S>[]): Page<S> | undefined;
-}
-
-export const heldLocks: Page<LockState> = lockPage(HELD);
-export const claimedTasks: Page<TaskState> = taskPage(DUE);
-
-function lockPage(from: string): Page<LockState> {
-  const range: Range = { ...prefixed('sort', LOCK, HELD, limits.range_rows_max), from };
-  return {
-    range,
-    heldBy: (records, session) =>
-      records
-        .filter(({ state }) => placeOf(state).leases.some((lease) => isOf(lease, session)))
-        .map(({ id }) => id),
-    next(records) {
-      const last = records.at(-1);
-      if (records.length < range.limit || last === undefined) return undefined;
-      // No place holds a control character: this is the next possible key.
-      return lockPage(`${HELD}${last.id}\u0001`);
-    },
-  };
-}
-
-function taskPage(from: string): Page<TaskState> {
+function taskPage(from: string): HeldPage<TaskState> {
   const range: Range = { ...prefixed('sort', TASK, DUE, limits.range_rows_max), from };
   return {
     range,
     heldBy: (records, session) =>
       records
-        .filter(({ state }) => state.lease !== undefined && isOf(state.lease, session))
+        .filter(({ state }) => state.lease !== undefined && isHeldBy(state.lease, session))
         .map(({ id }) => id),
     next(records) {
       const last = records.at(-1);
@@ -71,7 +43,7 @@ export function freeLocks(session: SessionName, places: readonly string[]): Deci
       const released: EventBody[] = [];
       for (const place of places)
         for (const lease of placeOf(loaded.get<LockState>(lockKey(place))?.state).leases)
-          if (isOf(lease, session)) {
+          if (isHeldBy(lease, session)) {
             const { token, pattern, agent_id } = lease;
             released.push(
               lockEvent(place, 'lock_released', { token, pattern, agent_id, cause: 'session_ended' }),
@@ -93,7 +65,7 @@ export function freeTasks(session: SessionName, task_ids: readonly string[]): De
       if (back !== undefined) return refused(back);
       const events = task_ids.flatMap((id) => {
         const task = loaded.get<TaskState>(taskKey(id));
-        if (task?.state.lease === undefined || !isOf(task.state.lease, session)) return [];
+        if (task?.state.lease === undefined || !isHeldBy(task.state.lease, session)) return [];
         return giveBack(task, now_ms);
       });
       if (events.length === 0) return refused(refuse('not_held', 'None of them is its own.'));

@@ -4,9 +4,10 @@ import { limits } from '../../kernel/limits.ts';
 import { unusableSetting } from '../../kernel/refusal.ts';
 import type { Decision } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { DoorName } from '../../runtime/access.ts';
-import { touchSession } from '../../runtime/commands.ts';
+import type { PresenceTracker, Step } from '../../runtime/operation.ts';
 import type { SignOfLife } from './change-session.ts';
+import { touchSession } from './commands.ts';
+import { reclaimFromDeadSessions } from './reclaim-from-dead-sessions.ts';
 
 export interface PresenceSettings {
   /** One sign of life stands for all calls of a connection within so long. */
@@ -17,25 +18,11 @@ export interface PresenceSettings {
   readonly stale_ms?: number | undefined;
 }
 
-/** Whose calls say that the agent is there. A short command that only looks leaves no trace of itself. */
-export type Shows = 'always' | 'writes' | 'never';
-
-export interface Showing {
-  readonly shows?: Shows | undefined;
-  readonly capabilities?: readonly string[] | undefined;
-  /** The way it came in: a profile may be for some ways only. */
-  readonly door?: DoorName | undefined;
-  /** Nobody configured who this is: the name was made up by its door. */
-  readonly unnamed?: boolean | undefined;
-  /** The role it claims edges in, unless it names one. */
-  readonly agent_role?: string | undefined;
-}
-
 /** How often those who are turned away look whether somebody died with what they want. */
 const LOOK_MS = 10_000;
 
 /** Who is there: how it is kept track of, by all connections of one opened store together. */
-export class Presence {
+export class Presence implements PresenceTracker {
   readonly touch_ms: number;
   readonly idle_ms: number;
   readonly stale_ms: number;
@@ -62,12 +49,16 @@ export class Presence {
     return since_ms < 0 || since_ms >= this.stale_ms / 2;
   }
 
+  async reclaim(step: Step): Promise<boolean> {
+    return this.#timeToLook() && (await reclaimFromDeadSessions(step, this.stale_ms));
+  }
+
   sign(actor: Actor, sign: SignOfLife): Decision<JsonObject> {
     return touchSession(actor, sign);
   }
 
   /** At most so often is it worth a look whether somebody has been silent for too long. */
-  timeToLook(): boolean {
+  #timeToLook(): boolean {
     const now_ms = this.#clock.elapsed_ms();
     if (now_ms - this.#looked_ms < Math.min(LOOK_MS, this.stale_ms)) return false;
     this.#looked_ms = now_ms;

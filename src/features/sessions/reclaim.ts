@@ -2,11 +2,14 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import type { Decision } from '../../ledger/decision.ts';
-import { closeFreeing, endSession, freeLocks, freeTasks } from '../../runtime/commands.ts';
+import type { HeldPage as Page } from '../../ledger/lease.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import { answerOf, type Step } from '../../runtime/operation.ts';
-import { claimedTasks, heldLocks, type Page } from './free-leases.ts';
-import { type SessionName, type SessionState, silentSince, stillFreeing } from './state.ts';
-
+import { heldLocks } from '../locks/held-locks.ts';
+import { endSession } from './commands.ts';
+import { claimedTasks } from './free-leases.ts';
+import { closeFreeing, freeLocks, freeTasks } from './reclaim-commands.ts';
+import { type SessionState, silentSince, stillFreeing } from './state.ts';
 import { leaveFinalHandoff } from './write-final-handoff.ts';
 
 export interface Freed extends JsonObject {

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Needs, prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
+import { newestFirst, padded } from '../../ledger/index-order.ts';
+import type { SessionName } from '../../ledger/log.ts';
 
 /** One period of an agent's work. Where one agent has several, each lives and dies by itself. */
 export interface SessionState {
@@ -31,11 +33,6 @@ export type SessionStatus = 'active' | 'idle' | 'disconnected';
 
 const SESSION = 'session';
 
-export interface SessionName {
-  readonly agent_id: string;
-  readonly session_id: string;
-}
-
 /** Names hold no control characters, so the two parts never run into each other. */
 const SEPARATOR = '\n';
 
@@ -58,16 +55,6 @@ export function isHere(
 const LIVE = 'live/';
 const FREEING = 'freeing/';
 const ENDED = 'ended/';
-
-/** Times in index keys: their order as text is that of time. */
-export function padded(time_ms: number): string {
-  return String(Math.floor(time_ms)).padStart(15, '0');
-}
-
-/** An index is read upwards: who is to be found newest first stands under what is left until the end of time. */
-export function newestFirst(time_ms: number): string {
-  return padded(999_999_999_999_999 - Math.floor(time_ms));
-}
 
 function capabilityLink(capability: string): string {
   return `capability/${capability}${SEPARATOR}`;

@@ -1,6 +1,7 @@
-import { leaveHandoff } from '../../runtime/commands.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import type { Step } from '../../runtime/operation.ts';
-import { type SessionName, type SessionState, sessionKey } from './state.ts';
+import { leaveHandoff } from './reclaim-commands.ts';
+import { type SessionState, sessionKey } from './state.ts';
 
 /** How many of its last completions are looked for. */
 const COMPLETIONS_MAX = 20;

@@ -1,4 +1,6 @@
-import { type Area, covers, overlap } from '../../kernel/area.ts';
+import { type Area, areaName, covers, overlap } from '../../kernel/area.ts';
+import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import { defineService } from '../../runtime/service.ts';
 
 /** Who works together here, and by which rules: what `teams.yaml` says. */
 export interface Team {
@@ -49,3 +51,26 @@ export function tasksAtOnce(team: Team, agent_id: string): number | undefined {
   );
   return limits.length === 0 ? undefined : Math.min(...limits.map(({ tasks }) => tasks));
 }
+
+/** Who locks what belongs to others is refused; ownership is a rule of the file, so it needs no place in the commit. */
+export function notOwner(
+  areas: readonly Area[],
+  team: Team | Refusal | undefined,
+  agent_id: string,
+): Refusal | undefined {
+  if (team === undefined || 'success' in team) return team;
+  for (const area of areas) {
+    const owners = foreignOwners(team, agent_id, area);
+    if (owners === undefined) continue;
+    const file_path = areaName(area);
+    const message = `${file_path} belongs to ${owners.join(', ')} in team ${team.name}.`;
+    return refuse('not_owner', message, { file_path, owners: [...owners] });
+  }
+  return undefined;
+}
+
+/** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
+export const teamService = defineService<() => Promise<Team | Refusal | undefined>>(
+  'team',
+  () => async () => undefined,
+);

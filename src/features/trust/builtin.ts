@@ -1,4 +1,5 @@
-import type { Profile, TrustLevel } from './profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
+import type { Profile } from './profile.ts';
 
 const HOUR_SECONDS = 3600;
 

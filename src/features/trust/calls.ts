@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { TrustLevel } from './profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 import { type RulebookState, rulebookKey, standingOf } from './rulebook.ts';
 import { overLimit } from './usage.ts';
 

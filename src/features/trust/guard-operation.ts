@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, type Needs, type Verdict } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 import { type ApprovalRecord, type ApprovalState, approvalKey } from './approvals/approval.ts';
 import { noticeEvent } from './approvals/notice.ts';
 import {
@@ -17,7 +18,7 @@ import {
   wanted,
 } from './approvals/request-approval.ts';
 import { ACTIONS, type Action, type Finding } from './finding.ts';
-import type { Standing, TrustLevel } from './profile.ts';
+import type { Standing } from './profile.ts';
 import { type RulebookState, rulebookKey, standingOf, trustLowered } from './rulebook.ts';
 import { actionFor, type Judgement } from './verdict.ts';
 import {

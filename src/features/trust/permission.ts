@@ -1,28 +1,4 @@
-import type { TrustLevel } from './profile.ts';
-
-/**
- * What an operation or a tool call does to the world, in the seed's words. Coordination (locks, queue, sessions, hand-offs, mail,
- * ports) needs none of them: it is what keeps agents apart, and goes by name if a profile blocks it.
- */
-export const PERMISSIONS = [
-  'read',
-  'analyze',
-  'comment',
-  'create_review',
-  'write',
-  'execute',
-  'network',
-  'git_push',
-  'git_push_branch',
-  'git_push_main',
-  'git_push_force',
-  'git_push_force_main',
-  'credential_modify',
-  'spawn_agent',
-  'manage_swarm',
-] as const;
-
-export type Permission = (typeof PERMISSIONS)[number];
+import type { Permission, TrustLevel } from '../../runtime/access.ts';
 
 /** The seed writes some of them in two ways. */
 const SAME: ReadonlyMap<string, Permission> = new Map([

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import type { Demand, DoorName } from '../../runtime/access.ts';
-import { allowedBy, leastTrust, oneWord, type Permission, UNLISTED, widerThan } from './permission.ts';
-import type { Profile, Standing, TrustLevel } from './profile.ts';
+import type { Demand, DoorName, Permission, TrustLevel } from '../../runtime/access.ts';
+import { allowedBy, leastTrust, oneWord, UNLISTED, widerThan } from './permission.ts';
+import type { Profile, Standing } from './profile.ts';
 
 /** How an engine says no; `why` is a rule's name, the same for every engine. */
 export type Ruling =

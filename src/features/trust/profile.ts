@@ -1,5 +1,4 @@
-export type TrustLevel = 0 | 1 | 2 | 3 | 4;
-
+import type { TrustLevel } from '../../runtime/access.ts';
 export const GUARDRAILS = [
   'warn_destructive_git',
   'no_destructive_git',

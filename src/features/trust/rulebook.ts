@@ -2,8 +2,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 import { BUILTIN, DEFAULT_PROFILE, DEFAULT_TRUST, fallbackFor, oneType } from './builtin.ts';
-import type { Profile, Standing, TrustLevel } from './profile.ts';
+import type { Profile, Standing } from './profile.ts';
 
 /** Whose profile it is: one agent, or every agent of a type. */
 export type Assignment =

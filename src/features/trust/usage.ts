@@ -4,8 +4,8 @@ import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import type { Demand } from '../../runtime/access.ts';
-import type { SessionName } from '../sessions/state.ts';
 import type { ResourceLimits, Standing } from './profile.ts';
 
 /**

@@ -1,5 +1,6 @@
+import type { TrustLevel } from '../../runtime/access.ts';
 import type { Action, Category, Finding } from './finding.ts';
-import type { Profile, Standing, TrustLevel } from './profile.ts';
+import type { Profile, Standing } from './profile.ts';
 
 /** The seed's default of each category; ours for those it does not have. */
 export const CATEGORY_DEFAULTS: Readonly<Record<Category, Action>> = {

@@ -2,8 +2,8 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Loaded, prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
+import { newestFirst } from '../../ledger/index-order.ts';
 import type { Actor } from '../../ledger/log.ts';
-import { newestFirst } from '../sessions/state.ts';
 import type { Category } from './finding.ts';
 
 /** What became of it: `elevated` went ahead by the profile's trust, `approved` by a person's word. */

@@ -1,6 +1,7 @@
-import { concludeRemote, receiveChange as receive, setVerificationPolicies } from '../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../runtime/operation.ts';
 import type { NewChangeset } from '../changesets/state.ts';
+import { rulesFor } from '../trust/enforcement/rulebook-reader.ts';
+import { concludeRemote, receiveChange as receive, setVerificationPolicies } from './commands.ts';
 import type { RemoteOutcome } from './execute.ts';
 import type { Seen } from './route-changeset.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
@@ -31,7 +32,7 @@ export const receiveChange = {
   verb: 'receive',
   summary: 'A commit or a push that a door has seen is kept and routed to verification.',
   async handle({ changeset_id, changeset, seen, force }, step) {
-    const { default_trust } = step.rules;
+    const { default_trust } = rulesFor(step);
     const routing = { seen, force, is_person: step.authority === 'person', default_trust };
     return answerOf(await step.run(receive(changeset_id, step.caller, changeset, routing)));
   },

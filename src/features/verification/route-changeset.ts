@@ -3,6 +3,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, need, refused, type Verdict } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 import { changesNoted, sessionChangesKey } from '../changesets/session-changes.ts';
 import {
   type Changeset,
@@ -11,7 +12,6 @@ import {
   type NewChangeset,
   type Routed,
 } from '../changesets/state.ts';
-import type { TrustLevel } from '../trust/profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
 import { policiesIn, policyBookKey } from './policy-book.ts';
 import { ASKED_MS, askPerson } from './verification-approval.ts';

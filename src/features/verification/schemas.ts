@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, text } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, path, text } from '../../runtime/input-schema.ts';
 import { checkPolicy, policyFields } from './files/policy-schema.ts';
 
 const commit_sha = z
@@ -70,5 +70,32 @@ export const recordVerification = inputSchema(
       .describe('Where more can be read.')
       .optional(),
     operation_id: fields.operation_id,
+  }),
+);
+
+export const submitChangeset = inputSchema(
+  z.strictObject({
+    file_paths: z.array(path('A file you changed.')).min(1).max(limits.changeset_files_max),
+    commit_sha: z
+      .string()
+      .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
+      .describe('The commit that holds the changes.')
+      .optional(),
+    base: z
+      .string()
+      .regex(/^[0-9a-f]{7,64}$/, 'a commit id, 7 to 64 hexadecimal digits')
+      .describe('The commit it is to be held against; default: its parent.')
+      .optional(),
+    diff: text(limits.changeset_diff_chars_max, 'The change itself, for a person to look at.').optional(),
+    summary: text(limits.reason_chars_max, 'In a few words.').optional(),
+    operation_id: fields.operation_id,
+  }),
+);
+
+export const listChangesets = inputSchema(
+  z.strictObject({
+    agent_name: name('Whose session it is; default: yours.').optional(),
+    of_session: name('Only of this session.').optional(),
+    limit: z.int().min(1).max(100).default(20),
   }),
 );

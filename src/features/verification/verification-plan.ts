@@ -1,5 +1,5 @@
 import { globMatches } from '../../kernel/glob.ts';
-import type { TrustLevel } from '../trust/profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 import { UNTRUSTED_POLICY } from './defaults.ts';
 import { SKIPPED_TIER_MAX, SKIPPING_TRUST, type VerificationPolicy } from './verification-policy.ts';
 

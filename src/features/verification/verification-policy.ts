@@ -1,4 +1,4 @@
-import type { TrustLevel } from '../trust/profile.ts';
+import type { TrustLevel } from '../../runtime/access.ts';
 
 /** By number: what a change has to go through, from cheap to a person. */
 export const TIERS = ['static', 'unit', 'integration', 'system', 'manual'] as const;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stateFolder } from '../../features/port-blocks/port-config.ts';
 import { fingerprint } from '../../kernel/fingerprint.ts';
+import { stateFolder } from '../../storage/state-folder.ts';
 import type { Place } from './hook-place.ts';
 import { DELIVERED } from './left-behind.ts';
 

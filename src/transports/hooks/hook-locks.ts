@@ -1,10 +1,10 @@
 import { AUTOMATIC } from '../../features/locks/automatic-lock.ts';
 import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../features/locks/check-locks.ts';
+import { heldLocks } from '../../features/locks/held-locks.ts';
 import { foldersKey, lockedFolders } from '../../features/locks/locked-folders.ts';
 import { acquireLock } from '../../features/locks/operations/acquire-lock-operation.ts';
 import { releaseLock } from '../../features/locks/operations/release-lock-operation.ts';
 import { areaOf, type Held, type LockState, lockKey, placeOf } from '../../features/locks/state.ts';
-import { heldLocks } from '../../features/sessions/free-leases.ts';
 import { type SessionState, sessionKey } from '../../features/sessions/state.ts';
 import { rulebookKey } from '../../features/trust/rulebook.ts';
 import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { stateFolder } from '../../features/port-blocks/port-config.ts';
 import { isoTime } from '../../kernel/clock.ts';
+import { stateFolder } from '../../storage/state-folder.ts';
 import { oneLine } from '../shared/quoted.ts';
 import type { Call, Order } from './hook-call.ts';
 import { type Place, type Surroundings, storeUrl, workspaceFor } from './hook-place.ts';

@@ -10,6 +10,7 @@ import { type Client, clientActor } from '../shared/agent-clients.ts';
 import { clientIdentity, readProcess } from '../shared/client-process.ts';
 import { environmentCapabilities } from '../shared/identity.ts';
 import type { Call, Order } from './hook-call.ts';
+import { hookEntities } from './hook-entities.ts';
 import { startedBy } from './quick.ts';
 
 /** The process we are in. */
@@ -85,7 +86,7 @@ export async function openPlace(order: Order, call: Call, around: Surroundings):
   // A lock that a power cut takes away has no agent any more either; a hand-off is for those who come after it.
   const lasting = order.event !== 'before-tool';
   const quick = { brief: true, lasting, clock: quickClock, random: quickRandom() };
-  const coxswain = await open({ store: order.store, workspace, env, ...quick });
+  const coxswain = await open({ store: order.store, workspace, env, entities: hookEntities, ...quick });
   const capabilities = environmentCapabilities(env);
   return {
     coxswain,

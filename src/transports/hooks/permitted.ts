@@ -1,10 +1,11 @@
+import { profileEnforcerOf } from '../../features/trust/enforcement/profile-enforcer.ts';
 import { reportUsage } from '../../features/trust/operations/report-usage-operation.ts';
-import type { Permission } from '../../features/trust/permission.ts';
 import type { Standing } from '../../features/trust/profile.ts';
 import { writesUnderLock } from '../../features/trust/under-lock.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';
+import type { Permission } from '../../runtime/access.ts';
 import { type Call, runsCommands } from './hook-call.ts';
 import type { Place } from './hook-place.ts';
 
@@ -19,15 +20,22 @@ export function standingFor(
   { loaded, writes }: { readonly loaded: Loaded; readonly writes: boolean },
   permissions: readonly Permission[],
 ): { standing: Standing | undefined; refusal?: string } {
-  const standing = connection.standingIn(loaded);
-  if (standing === undefined) return { standing };
+  const enforcer = profileEnforcerOf(connection);
+  if (enforcer === undefined) return { standing: undefined };
+  const standing = enforcer.standingIn(loaded);
+  // Only a refusal leaves a row: the look before every tool would be most of the log.
+  const judge = (operation: string, permission: Permission): Refusal | undefined => {
+    const refusal = enforcer.judge(standing, { operation, permission });
+    if (refusal !== undefined) connection.noteRefusal(operation, { permission }, refusal);
+    return refusal;
+  };
   if (runsCommands(call)) {
     for (const permission of ['execute' as const, ...permissions]) {
-      const refusal = connection.judge(standing, 'shell', permission);
+      const refusal = judge('shell', permission);
       if (refusal !== undefined) return { standing, refusal: said(refusal) };
     }
   }
-  const refusal = writes ? connection.judge(standing, 'edit', 'write') : undefined;
+  const refusal = writes ? judge('edit', 'write') : undefined;
   return refusal === undefined ? { standing } : { standing, refusal: said(refusal) };
 }
 

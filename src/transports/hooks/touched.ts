@@ -4,7 +4,7 @@ import { NOTHING, type Touched, type Write } from '../../command-analysis/shell/
 import type { Assessment } from '../../features/guardrails/assess.ts';
 import { assessEdit } from '../../features/guardrails/assess-edit.ts';
 import { branchesHere, topAt } from '../../features/guardrails/branch.ts';
-import type { Permission } from '../../features/trust/permission.ts';
+import type { Permission } from '../../runtime/access.ts';
 import { geminiWrites } from './gemini-paths.ts';
 
 export type { Touched } from '../../command-analysis/shell/shell-findings.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ArtefactRecord } from '../../../src/features/board/artefact.ts';
+import { configureBoard } from '../../../src/features/board/commands.ts';
 import { contextOf, latestOf } from '../../../src/features/board/context.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { configureBoard } from '../../../src/runtime/commands.ts';
 import { type Fact, folded } from '../../support/decider-spec.ts';
 import { bidder, happened, lookingInto, publish, settings } from './board-facts.ts';
 

@@ -8,10 +8,6 @@ import {
   type StandingBid,
 } from '../../../src/features/board/board-settings.ts';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
-import type { JsonObject } from '../../../src/kernel/json.ts';
-import type { Decision, Needs } from '../../../src/ledger/decision.ts';
-import type { EventBody } from '../../../src/ledger/entity.ts';
-import { LoadedSet } from '../../../src/ledger/proposal.ts';
 import {
   configureBoard,
   deliverArtefact,
@@ -19,7 +15,11 @@ import {
   publishArtefact,
   settleBoard,
   takeGrant,
-} from '../../../src/runtime/commands.ts';
+} from '../../../src/features/board/commands.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { Decision, Needs } from '../../../src/ledger/decision.ts';
+import type { EventBody } from '../../../src/ledger/entity.ts';
+import { LoadedSet } from '../../../src/ledger/proposal.ts';
 import { type Fact, folded, given, load, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 
 /** What most specs are about: a goal that a person put on the board at noon, and its claim. */

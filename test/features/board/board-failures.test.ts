@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueAt_ms } from '../../../src/features/board/board-claim.ts';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
+import { configureBoard, returnGrant, takeGrant } from '../../../src/features/board/commands.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { configureBoard, returnGrant, takeGrant } from '../../../src/runtime/commands.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
   agent,

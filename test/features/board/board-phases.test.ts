@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isApproval } from '../../../src/features/board/artefact.ts';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
-import { configureBoard, joinBoard, leaveBoard, terminateClaim } from '../../../src/runtime/commands.ts';
+import {
+  configureBoard,
+  joinBoard,
+  leaveBoard,
+  terminateClaim,
+} from '../../../src/features/board/commands.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
   artefactIn,

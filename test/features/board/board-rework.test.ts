@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
-import type { JsonObject } from '../../../src/kernel/json.ts';
 import {
   configureBoard,
-  decideApproval,
   joinBoard,
   leaveBoard,
   publishArtefact,
-} from '../../../src/runtime/commands.ts';
+} from '../../../src/features/board/commands.ts';
+import type { PersonsDecision } from '../../../src/features/trust/approvals/decide-approval.ts';
+import { decideApproval as decide } from '../../../src/features/trust/commands.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { consequence } from '../../../src/runtime/approval-consequences.ts';
 import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
   artefactIn,
@@ -25,6 +27,8 @@ import {
   settles,
   told,
 } from './board-facts.ts';
+
+const decideApproval = (decided: PersonsDecision) => decide(decided, consequence);
 
 /** Walt makes things, rita and rosa look at them. */
 const CREW = [bidder('rita', 'review'), bidder('rosa', 'review'), bidder('walt', 'ignore')];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BoardRecord, boardOf } from '../../../src/features/board/board.ts';
 import { mayConcern } from '../../../src/features/board/board-claim.ts';
+import { configureBoard, joinBoard, leaveBoard, placeBid } from '../../../src/features/board/commands.ts';
 import { coWorkers, describeClaim, describeMember } from '../../../src/features/board/show-board.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { configureBoard, joinBoard, leaveBoard, placeBid } from '../../../src/runtime/commands.ts';
 import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
   bidder,

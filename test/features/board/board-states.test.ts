@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BoardClaimState } from '../../../src/features/board/board-claim.ts';
-import { isBidding } from '../../../src/features/board/board-claim.ts';
+import { type BoardClaimState, isBidding } from '../../../src/features/board/board-claim.ts';
 import { BIDS } from '../../../src/features/board/board-settings.ts';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
+import {
+  configureBoard,
+  joinBoard,
+  leaveBoard,
+  terminateClaim,
+} from '../../../src/features/board/commands.ts';
 import { uuidFromKey } from '../../../src/kernel/ids.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { Decision } from '../../../src/ledger/decision.ts';
 import { canonical } from '../../../src/ledger/replay.ts';
-import { configureBoard, joinBoard, leaveBoard, terminateClaim } from '../../../src/runtime/commands.ts';
 import { MINUTE_MS } from '../../support/decider-spec.ts';
 import { drawnIn, transitionsOf, type World } from '../../support/walk.ts';
 import { bidder, bids, delivers, fails, publish, settings, settles, takes } from './board-facts.ts';

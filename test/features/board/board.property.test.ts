@@ -8,10 +8,10 @@ import {
   outstanding,
 } from '../../../src/features/board/board-claim.ts';
 import { BIDS, PHASES, type Phase } from '../../../src/features/board/board-settings.ts';
+import { configureBoard, joinBoard, leaveBoard } from '../../../src/features/board/commands.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { Decision } from '../../../src/ledger/decision.ts';
 import { canonical } from '../../../src/ledger/replay.ts';
-import { configureBoard, joinBoard, leaveBoard } from '../../../src/runtime/commands.ts';
 import { type Fact, folded, given, NOON_MS } from '../../support/decider-spec.ts';
 import {
   bidder,

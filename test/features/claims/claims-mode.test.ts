@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimCommand } from '../../../src/features/claims/acting.ts';
 import { claimModeKey } from '../../../src/features/claims/claim-mode.ts';
-import { sessionEvent } from '../../../src/features/sessions/state.ts';
-import type { JsonObject } from '../../../src/kernel/json.ts';
 import {
   claimEdge,
   convergeEdge,
   heartbeatClaim,
   releaseEdge,
   setClaimMode,
-} from '../../../src/runtime/commands.ts';
+} from '../../../src/features/claims/commands.ts';
+import { sessionEvent } from '../../../src/features/sessions/state.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
 import { type Fact, fact, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import { agent, by, RULES, told, under } from './claim-facts.ts';
 

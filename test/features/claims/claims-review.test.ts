@@ -2,23 +2,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimCommand } from '../../../src/features/claims/acting.ts';
 import { DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
+import {
+  claimEdge,
+  convergeEdge,
+  heartbeatClaim,
+  releaseEdge,
+} from '../../../src/features/claims/commands.ts';
 import type { ClaimState } from '../../../src/features/claims/edge-claim.ts';
 import {
   type ApprovalState,
   approvalEvent,
   approvalKey,
 } from '../../../src/features/trust/approvals/approval.ts';
+import type { PersonsDecision } from '../../../src/features/trust/approvals/decide-approval.ts';
 import { shownHash } from '../../../src/features/trust/approvals/request-approval.ts';
+import { decideApproval as decide } from '../../../src/features/trust/commands.ts';
 import { keyText } from '../../../src/ledger/entity.ts';
-import {
-  claimEdge,
-  convergeEdge,
-  decideApproval,
-  heartbeatClaim,
-  releaseEdge,
-} from '../../../src/runtime/commands.ts';
+import { consequence } from '../../../src/runtime/approval-consequences.ts';
 import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import { ABOUT, agent, by, RULES, told } from './claim-facts.ts';
+
+const decideApproval = (decided: PersonsDecision) => decide(decided, consequence);
 
 const LATER_MS = NOON_MS + MINUTE_MS;
 const TTL = { ...RULES, ttl_ms: 60 * MINUTE_MS };

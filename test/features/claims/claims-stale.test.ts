@@ -7,17 +7,17 @@ import {
   describeRules,
   resolveCommand,
 } from '../../../src/features/claims/claim-status.ts';
-import { type ClaimState, claimEntity, idleSince } from '../../../src/features/claims/edge-claim.ts';
-import type { JsonObject } from '../../../src/kernel/json.ts';
-import type { EntityRecord } from '../../../src/ledger/entity.ts';
-import { LoadedSet } from '../../../src/ledger/proposal.ts';
 import {
   claimEdge,
   convergeEdge,
   heartbeatClaim,
   resolveStaleClaim,
   signalStaleClaims,
-} from '../../../src/runtime/commands.ts';
+} from '../../../src/features/claims/commands.ts';
+import { type ClaimState, claimEntity, idleSince } from '../../../src/features/claims/edge-claim.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { EntityRecord } from '../../../src/ledger/entity.ts';
+import { LoadedSet } from '../../../src/ledger/proposal.ts';
 import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import { ABOUT, by, RULES, told } from './claim-facts.ts';
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimCommand } from '../../../src/features/claims/acting.ts';
+import {
+  claimEdge,
+  convergeEdge,
+  heartbeatClaim,
+  releaseEdge,
+} from '../../../src/features/claims/commands.ts';
 import { normEdge } from '../../../src/features/claims/edge.ts';
 import { type ClaimState, claimEntity, claimId, NEVER_MS } from '../../../src/features/claims/edge-claim.ts';
-import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from '../../../src/runtime/commands.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import { ABOUT, agent, by, RULES, told, under } from './claim-facts.ts';
 

@@ -14,7 +14,8 @@ import {
 } from '../../../src/features/network/policies.ts';
 import { readRule } from '../../../src/features/network/rule.ts';
 import { normalEntry } from '../../../src/features/network/settings/host.ts';
-import type { Profile, TrustLevel } from '../../../src/features/trust/profile.ts';
+import type { Profile } from '../../../src/features/trust/profile.ts';
+import type { TrustLevel } from '../../../src/runtime/access.ts';
 
 function profile(network_policy: string, trust_level: TrustLevel, rest: Partial<Profile> = {}): Profile {
   return {

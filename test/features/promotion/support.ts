@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClaimRules, DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
 import { claimEvent, claimKey } from '../../../src/features/claims/edge-claim.ts';
+import type { Fleet } from '../../../src/features/claims/fleet/fleet.ts';
 import type { Feature } from '../../../src/features/claims/routing/feature.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { createIds, systemRandom } from '../../../src/kernel/ids.ts';
@@ -17,6 +18,7 @@ import { Connection } from '../../../src/runtime/coordinator.ts';
 import { entities } from '../../../src/runtime/entities.ts';
 import type { Authority } from '../../../src/runtime/operation.ts';
 import { operationsByName } from '../../../src/runtime/operation-list.ts';
+import { placeServices } from '../../../src/runtime/place-services.ts';
 import { openStore } from '../../../src/stores/open-store.ts';
 import { BucketGround, FolderGround, type Ground, type PlaceKind } from './ground.ts';
 
@@ -68,18 +70,19 @@ export class Yard {
   }
 
   agent(agent_id: string, authority: Authority = 'operator'): Call {
+    const fleet: Fleet = {
+      folder: this.fleet,
+      assets: this.ground.assets,
+      rules: async () => this.rules,
+      plan: async () => ({ features: this.features, modules: {}, problems: [] }),
+    };
     const context = {
       store: this.store,
       clock: this.#clock,
       ids: this.#ids,
       workspace: findWorkspace(this.root),
       project: 'default',
-      fleet: {
-        folder: this.fleet,
-        assets: this.ground.assets,
-        rules: async () => this.rules,
-        plan: async () => ({ features: this.features, modules: {}, problems: [] }),
-      },
+      services: placeServices({ fleet }),
     };
     const actor = { agent_id, agent_type: 'worker', session_id: `s-${agent_id}` };
     const connection = new Connection(context, actor, authority);

@@ -2,21 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createCedarEngine } from '../../../src/features/trust/cedar/cedar-engine.ts';
-import { PERMISSIONS, type Permission } from '../../../src/features/trust/permission.ts';
 import {
   nativeEngine,
   type PolicyEngine,
   permit,
   type Question,
 } from '../../../src/features/trust/permit.ts';
-import {
-  GUARDRAILS,
-  type Profile,
-  type Standing,
-  type TrustLevel,
-} from '../../../src/features/trust/profile.ts';
+import { GUARDRAILS, type Profile, type Standing } from '../../../src/features/trust/profile.ts';
 import { everyProfile, profileNamed } from '../../../src/features/trust/rulebook.ts';
-import type { DoorName } from '../../../src/runtime/access.ts';
+import type { DoorName, Permission, TrustLevel } from '../../../src/runtime/access.ts';
+import { PERMISSIONS } from '../../../src/runtime/access.ts';
 import { operations } from '../../../src/runtime/operation-list.ts';
 
 const cedar = await createCedarEngine();

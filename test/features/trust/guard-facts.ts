@@ -1,10 +1,11 @@
 import type { Category, Finding } from '../../../src/features/trust/finding.ts';
 import type { Guard } from '../../../src/features/trust/guard-operation.ts';
-import type { Profile, Standing, TrustLevel } from '../../../src/features/trust/profile.ts';
+import type { Profile, Standing } from '../../../src/features/trust/profile.ts';
 import { rulebookKey } from '../../../src/features/trust/rulebook.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { EventBody } from '../../../src/ledger/entity.ts';
 import type { Actor } from '../../../src/ledger/log.ts';
+import type { TrustLevel } from '../../../src/runtime/access.ts';
 
 export const WORKER: Actor = { agent_id: 'alice', agent_type: 'codex_cloud', session_id: 's1' };
 

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { guardrailTable } from '../../../scripts/guardrail-table.ts';
 import { BUILTIN } from '../../../src/features/trust/builtin.ts';
 import { CATEGORIES } from '../../../src/features/trust/finding.ts';
-import type { Profile, TrustLevel } from '../../../src/features/trust/profile.ts';
+import type { Profile } from '../../../src/features/trust/profile.ts';
 import { actionFor, CATEGORY_DEFAULTS, UNNAMED_PUSH } from '../../../src/features/trust/verdict.ts';
+import type { TrustLevel } from '../../../src/runtime/access.ts';
 import { CREDENTIALS, FORCE_PUSH, finding, standing } from './guard-facts.ts';
 
 const TRUSTS: TrustLevel[] = [0, 1, 2, 3, 4];

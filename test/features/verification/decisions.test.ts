@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesetEvent } from '../../../src/features/changesets/state.ts';
-import type { TrustLevel } from '../../../src/features/trust/profile.ts';
 import { profileNamed, rulebookEvent } from '../../../src/features/trust/rulebook.ts';
 import {
   concludeRemote,
@@ -20,6 +19,7 @@ import { testsNeeds, testsPassed } from '../../../src/features/verification/test
 import { type RunState, runsOfCommit } from '../../../src/features/verification/verification-run.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { LoadedSet } from '../../../src/ledger/proposal.ts';
+import type { TrustLevel } from '../../../src/runtime/access.ts';
 import { type Fact, fact, folded, given, load, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 
 const SHA = 'a'.repeat(40);

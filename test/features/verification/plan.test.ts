@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TrustLevel } from '../../../src/features/trust/profile.ts';
 import { DEFAULT_POLICIES } from '../../../src/features/verification/defaults.ts';
 import { commandFor } from '../../../src/features/verification/files/policy-commands.ts';
 import { parsePolicies } from '../../../src/features/verification/files/policy-file.ts';
 import { planFor } from '../../../src/features/verification/verification-plan.ts';
 import type { VerificationPolicy } from '../../../src/features/verification/verification-policy.ts';
 import { overall } from '../../../src/features/verification/verification-run.ts';
+import type { TrustLevel } from '../../../src/runtime/access.ts';
 
 const planned = (files: string[], trust: TrustLevel = 2, policies = DEFAULT_POLICIES) =>
   planFor({ files }, policies, trust).map(({ policy, status }) => `${policy.tier} ${policy.name} ${status}`);

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesetEvent } from '../../../src/features/changesets/state.ts';
 import type { ApprovalState } from '../../../src/features/trust/approvals/approval.ts';
+import type { PersonsDecision } from '../../../src/features/trust/approvals/decide-approval.ts';
+import { decideApproval as decide } from '../../../src/features/trust/commands.ts';
 import { decideRun } from '../../../src/features/verification/execute.ts';
 import { routeChangeset } from '../../../src/features/verification/route-changeset.ts';
 import { ASKED_MS } from '../../../src/features/verification/verification-approval.ts';
 import { runId } from '../../../src/features/verification/verification-run.ts';
-import { decideApproval } from '../../../src/runtime/commands.ts';
+import { consequence } from '../../../src/runtime/approval-consequences.ts';
 import { type Fact, fact, folded, given, NOON_MS } from '../../support/decider-spec.ts';
+
+const decideApproval = (decided: PersonsDecision) => decide(decided, consequence);
 
 const COMMIT = 'a'.repeat(40);
 const ID = '0192a000-0000-7000-8000-000000000001';

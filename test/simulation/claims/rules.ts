@@ -1,6 +1,5 @@
 import { type ClaimRules, DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
-import { noFleet } from '../../../src/features/claims/fleet/fleet.ts';
-import type { Fleet } from '../../../src/runtime/operation.ts';
+import { type Fleet, noFleet } from '../../../src/features/claims/fleet/fleet.ts';
 
 export const MINUTE_MS = 60_000;
 export const STALE_MS = 10 * MINUTE_MS;

@@ -2,7 +2,6 @@ import { nameMatches } from '../../../kernel/glob.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Range } from '../../../ledger/decision.ts';
-import { publishArtefact as publish } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import {
   type ArtefactRecord,
@@ -20,6 +19,7 @@ import {
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, boardClaimKey } from '../board-claim.ts';
 import { claimIdOf } from '../claim-machine.ts';
+import { publishArtefact as publish } from '../commands.ts';
 import { artefactsById, contextOf, latestOf } from '../context.ts';
 import { unknownArtefact } from '../publish-artefact.ts';
 import { describeClaim } from '../show-board.ts';

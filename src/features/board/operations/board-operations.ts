@@ -1,11 +1,5 @@
 import { areaName } from '../../../kernel/area.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
-import {
-  configureBoard as configure,
-  joinBoard as join,
-  leaveBoard as leave,
-  terminateClaim as terminate,
-} from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { namedAreas } from '../../locks/operations/requested-areas.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
@@ -17,6 +11,12 @@ import {
   openClaims,
 } from '../board-claim.ts';
 import type { Bid, Bidder, OnFailure } from '../board-settings.ts';
+import {
+  configureBoard as configure,
+  joinBoard as join,
+  leaveBoard as leave,
+  terminateClaim as terminate,
+} from '../commands.ts';
 import { unknownBoardClaim } from '../deliver-artefact.ts';
 import { describeClaim, describeMember, isStuck } from '../show-board.ts';
 import { settleDueClaims } from './settle-operations.ts';

@@ -3,12 +3,6 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import {
-  placeBid as bid,
-  deliverArtefact as deliver,
-  returnGrant as giveBack,
-  takeGrant as take,
-} from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { checkLocksNeeds, checkLocks as describeLocks } from '../../locks/check-locks.ts';
@@ -23,6 +17,12 @@ import {
   grantTo,
   mayConcern,
 } from '../board-claim.ts';
+import {
+  placeBid as bid,
+  deliverArtefact as deliver,
+  returnGrant as giveBack,
+  takeGrant as take,
+} from '../commands.ts';
 import { contextOf } from '../context.ts';
 import { type CoWorker, coWorkers } from '../show-board.ts';
 import { grantAnswer, runIdOf } from '../take-grant.ts';

@@ -1,9 +1,9 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { settleBoard } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, biddingClaims, dueAt_ms, openClaims } from '../board-claim.ts';
+import { settleBoard } from '../commands.ts';
 
 /** What fell due together is settled in so many commits; the rest is for whoever looks next. */
 const ROUNDS_MAX = 50;

@@ -10,18 +10,13 @@ import {
 } from '../../../ledger/foreign.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Demand } from '../../../runtime/access.ts';
-import {
-  claimEdge,
-  convergeEdge,
-  governedBy,
-  heartbeatClaim,
-  releaseEdge,
-} from '../../../runtime/commands.ts';
-import type { Fleet } from '../../../runtime/operation.ts';
 import { isHere, type SessionState, sessionKey } from '../../sessions/state.ts';
+import { governedBy } from '../../trust/enforcement/governed-by.ts';
 import { localTrust, type RulesOptions } from '../../trust/enforcement/rulebook-reader.ts';
 import { nativeEngine } from '../../trust/permit.ts';
 import type { ClaimCommand } from '../acting.ts';
+import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from '../commands.ts';
+import type { Fleet } from './fleet.ts';
 
 /** What is proposed, the operation that it stands for, and the decision behind that. */
 interface Word {

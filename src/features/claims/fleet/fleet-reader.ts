@@ -2,7 +2,6 @@ import { join, relative, resolve, sep } from 'node:path';
 import type { Clock } from '../../../kernel/clock.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { Workspace } from '../../../kernel/workspace.ts';
-import type { Fleet, FleetPlan } from '../../../runtime/operation.ts';
 import { glance, KeptFiles } from '../../../storage/cached-files.ts';
 import { firstProblem } from '../../../storage/file-problem.ts';
 import type { FileText } from '../../../storage/read-bounded.ts';
@@ -10,6 +9,7 @@ import { type ClaimRules, DEFAULT_RULES } from '../claim-rules.ts';
 import type { ParsedModules } from '../files/modules-file.ts';
 import type { ParsedRoles } from '../files/roles-file.ts';
 import type { FeatureFolder } from './feature-folder.ts';
+import type { Fleet, FleetPlan } from './fleet.ts';
 
 const ROLES = 'agent_roles.yml';
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../../kernel/refusal.ts';
-import { claimEdge as decide } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { type ClaimEdge, mayFreeClaim } from '../claim-edge.ts';
+import { claimEdge as decide } from '../commands.ts';
 import { type ClaimInput, commandOf, grantOf } from './keep-claim-operations.ts';
 import { suggestNext } from './route-work-operation.ts';
 import { signalStale, trySignalStale } from './stale-claim-operations.ts';

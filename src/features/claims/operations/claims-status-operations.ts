@@ -1,8 +1,9 @@
-import { resolveStaleClaim as resolveStale, setClaimMode as setMode } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import type { ClaimMode, SecondAgent } from '../claim-mode.ts';
 import { DEFAULT_RULES } from '../claim-rules.ts';
 import { type ClaimsQuery, claimsNeeds, claimsStatus as describe, describeRules } from '../claim-status.ts';
+import { resolveStaleClaim as resolveStale, setClaimMode as setMode } from '../commands.ts';
+import { fleetService } from '../fleet/fleet.ts';
 import { trySignalStale } from './stale-claim-operations.ts';
 
 export const claimsStatus = {
@@ -18,7 +19,7 @@ export const claimsStatus = {
   sample: { feature: 'REQ-F-AUTH-001' },
   input: async () => (await import('../schemas/claim-schemas.ts')).claimsStatus,
   async handle(query, step) {
-    const read = await step.fleet.rules();
+    const read = await step.use(fleetService).rules();
     // A file with mistakes in it keeps nobody from seeing who does what.
     const rules = 'success' in read ? DEFAULT_RULES : read;
     if (!('success' in read)) await trySignalStale(step, rules);
@@ -55,7 +56,7 @@ export const resolveStaleClaim = {
   sample: { feature: 'REQ-F-AUTH-001', edge: 'design_code', decision: 'release' },
   input: async () => (await import('../schemas/claim-schemas.ts')).resolveStaleClaim,
   async handle({ feature, edge, decision, reason, even_if_active }, step) {
-    const rules = await step.fleet.rules();
+    const rules = await step.use(fleetService).rules();
     // A person's word does not wait for a file to be mended.
     const { stale_ms } = 'success' in rules ? DEFAULT_RULES : rules;
     const decided_by = step.caller.agent_id;

@@ -1,15 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import type { Decision } from '../../../ledger/decision.ts';
-import {
-  heartbeatClaim as beat,
-  convergeEdge as converge,
-  releaseEdge as release,
-} from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import type { ClaimCommand } from '../acting.ts';
 import type { Evaluators } from '../claim-evaluators.ts';
+import { heartbeatClaim as beat, convergeEdge as converge, releaseEdge as release } from '../commands.ts';
 import { claimId } from '../edge-claim.ts';
+import { fleetService } from '../fleet/fleet.ts';
 import { showConverged } from '../views/show-converged.ts';
 
 export interface ClaimInput {
@@ -26,7 +23,7 @@ export function grantOf({ feature, edge }: ClaimInput): string {
 
 /** Who asks about what, by which rules; or what is wrong with the rules. */
 export async function commandOf(input: ClaimInput, step: Step): Promise<ClaimCommand | Refusal> {
-  const rules = await step.fleet.rules();
+  const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
   const { feature, edge } = input;
   const agent_role = input.agent_role ?? step.agent_role;

@@ -1,4 +1,5 @@
 import type { Operation } from '../../../runtime/operation.ts';
+import { fleetService } from '../fleet/fleet.ts';
 
 export const rebuildViews = {
   name: 'rebuild_views',
@@ -10,10 +11,10 @@ export const rebuildViews = {
   repeatable: true,
   standard: false,
   examples: ['cox views rebuild'],
-  input: async () => (await import('../../promotion/schemas.ts')).rebuildViews,
+  input: async () => (await import('../schemas/routing-schemas.ts')).rebuildViews,
   async handle(_input, step) {
     const { refreshViews } = await import('../views/refresh.ts');
-    const { written, problems } = await refreshViews({ fleet: step.fleet, find: step.find });
+    const { written, problems } = await refreshViews({ fleet: step.use(fleetService), find: step.find });
     return {
       success: true,
       written: [...written],

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
-import type { Fleet, FleetPlan, Operation, Step } from '../../../runtime/operation.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import type { ClaimRules } from '../claim-rules.ts';
 import { type ClaimState, claimId } from '../edge-claim.ts';
+import type { Fleet, FleetPlan } from '../fleet/fleet.ts';
+import { fleetService } from '../fleet/fleet.ts';
 import type { Crew, Routing, Suggestion } from '../routing/feature.ts';
 import { route } from '../routing/route-work.ts';
 import { takenOf } from '../routing/taken-features.ts';
@@ -43,7 +45,7 @@ export const routeWork = {
       return refuse('invalid_input', `agents: ${JSON.stringify(twice.agent_id)} is there twice`, {
         field: 'agents',
       });
-    return answerFor(routeCrew(crew, situation), situation, limit, step.fleet.folder);
+    return answerFor(routeCrew(crew, situation), situation, limit, step.use(fleetService).folder);
   },
 } satisfies Operation<Input>;
 
@@ -62,8 +64,8 @@ const kept = new WeakMap<Fleet, Map<string, Kept>>();
  * same again: it is advice, and whoever finds that taken, too, gets another one.
  */
 export async function suggestNext(step: Step, agent: Crew, refused: Edge): Promise<Suggestion | undefined> {
-  const ofFleet = kept.get(step.fleet) ?? new Map<string, Kept>();
-  kept.set(step.fleet, ofFleet);
+  const ofFleet = kept.get(step.use(fleetService)) ?? new Map<string, Kept>();
+  kept.set(step.use(fleetService), ofFleet);
   const key = `${step.project}\n${agent.agent_id}\n${agent.agent_role}`;
   const last = ofFleet.get(key);
   const now_ms = step.elapsed_ms();
@@ -90,10 +92,10 @@ interface Situation {
 }
 
 async function look(step: Step): Promise<Situation | Refusal> {
-  const rules = await step.fleet.rules();
+  const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
   await trySignalStale(step, rules);
-  const plan = await step.fleet.plan();
+  const plan = await step.use(fleetService).plan();
   return { rules, plan, ...(await allClaims(step)) };
 }
 

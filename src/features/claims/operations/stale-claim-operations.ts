@@ -1,9 +1,10 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
-import { signalStaleClaims } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import type { ClaimRules } from '../claim-rules.ts';
+import { signalStaleClaims } from '../commands.ts';
 import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';
+import { fleetService } from '../fleet/fleet.ts';
 import { isIdle, mayFree, type SeenIdle } from '../stale-claims.ts';
 
 /** Claims that fell silent together are told in so many commits; the rest is for whoever looks next. */
@@ -69,7 +70,7 @@ export const tendClaims = {
   examples: [],
   input: () => Promise.reject(new Error('only our own code asks for this')),
   async handle(_input, step) {
-    const rules = await step.fleet.rules();
+    const rules = await step.use(fleetService).rules();
     if ('success' in rules) return rules;
     return { success: true, freed: await signalStale(step, rules) };
   },

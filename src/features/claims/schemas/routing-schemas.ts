@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
-import { inputSchema, name } from '../../../runtime/input-schema.ts';
+import { fields, inputSchema, name } from '../../../runtime/input-schema.ts';
 
 export const routeWork = inputSchema(
   z.strictObject({
@@ -26,3 +26,5 @@ export const routeWork = inputSchema(
       .describe('At most so many warnings, groups and the like.'),
   }),
 );
+
+export const rebuildViews = inputSchema(z.strictObject({ operation_id: fields.operation_id }));

@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises';
 import { canonical, type JsonObject } from '../../../kernel/json.ts';
-import type { Fleet } from '../../../runtime/operation.ts';
 import { keepFile } from '../../../storage/keep-file.ts';
 import { errorCode, unlessMissing } from '../../../storage/real-path.ts';
 import { normFeature } from '../edge.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { type Find, readClaims, type ViewedClaim } from './claims-read.ts';
 import { claimsJson, statusMarkdown } from './claims-view.ts';
 import { rewriteFeature } from './feature-text.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../kernel/json.ts';
-import type { Fleet } from '../../../runtime/operation.ts';
+import type { Step } from '../../../runtime/operation.ts';
+import { type Fleet, fleetService } from '../fleet/fleet.ts';
 import type { Find } from './claims-read.ts';
 
 /** One look at all claims and one round of writing stands for all convergences within so long. */
@@ -9,7 +10,7 @@ const TOGETHER_MS = 1000;
 
 /** As much of a step as this needs. */
 interface Converged {
-  readonly fleet: Fleet;
+  use: Step['use'];
   readonly find: Find;
   elapsed_ms(): number;
 }
@@ -29,7 +30,7 @@ const showings = new WeakMap<Fleet, Showing>();
  * the round that comes a moment later shows theirs, too.
  */
 export async function showConverged(step: Converged): Promise<JsonObject> {
-  const { fleet } = step;
+  const fleet = step.use(fleetService);
   if (fleet.folder === '' || !isShown(fleet.folder)) return {};
   const showing = showings.get(fleet) ?? { started_ms: Number.NEGATIVE_INFINITY };
   showings.set(fleet, showing);
@@ -59,7 +60,9 @@ async function refresh(step: Converged, showing: Showing): Promise<JsonObject> {
   return problems;
 }
 
-async function written({ fleet, find }: Converged): Promise<JsonObject> {
+async function written(step: Converged): Promise<JsonObject> {
+  const fleet = step.use(fleetService);
+  const { find } = step;
   try {
     const { refreshViews } = await import('./refresh.ts');
     const { problems } = await refreshViews({ fleet, find });

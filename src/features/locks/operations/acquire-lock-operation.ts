@@ -3,14 +3,13 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse } from '../../../kernel/refusal.ts';
 import type { Uses } from '../../../runtime/access.ts';
-import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { freedFromSilent } from '../../sessions/reclaim-from-dead-sessions.ts';
-import { notOwner } from '../../teams/operations.ts';
+import { notOwner, teamService } from '../../teams/team.ts';
 import { type AcquireLock, FIRST } from '../acquire-lock.ts';
 import { AUTOMATIC } from '../automatic-lock.ts';
 import { mayFree, TIDIED_PLACES } from '../await-lock.ts';
+import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../commands.ts';
 import { type AreasInput, namedAreas } from './requested-areas.ts';
 
 export interface Input extends AreasInput {
@@ -46,7 +45,7 @@ export const acquireLock = {
     const named = namedAreas(input, step);
     if ('success' in named) return named;
     const { areas, single, names } = named;
-    const foreign = notOwner(areas, await step.team(), step.caller.agent_id);
+    const foreign = notOwner(areas, await step.use(teamService)(), step.caller.agent_id);
     if (foreign !== undefined) return foreign;
     const caller = { ...step.caller, token: input.fencing_token };
     const ttl_ms = input.ttl_minutes * 60_000;
@@ -66,7 +65,7 @@ const ANNOUNCEMENTS_MAX = 5;
 
 async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promise<JsonObject | Refusal> {
   let first = await attempt(command, step);
-  if (isRefusal(first) && refusalCode(first) === 'blocked' && (await freedFromSilent(step)))
+  if (isRefusal(first) && refusalCode(first) === 'blocked' && (await step.reclaimFromDeadSessions()))
     first = await attempt(command, step);
   if (!isRefusal(first)) return first;
   const announces = first[FIRST] === 'announce';
@@ -80,7 +79,7 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
     if (hints !== undefined && isRefusal(answer) && refusalCode(answer) === 'blocked') {
       let last: Refusal = answer;
       const look = async () => {
-        await freedFromSilent(step);
+        await step.reclaimFromDeadSessions();
         const looked = await lookAgain(wish, step);
         if (!isRefusal(looked) || refusalCode(looked) !== 'blocked') return looked;
         if (looked.position !== last.position || looked.locked_by !== last.locked_by) step.waiting(looked);

@@ -1,8 +1,8 @@
 import { areaName } from '../../../kernel/area.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { releaseLock as decide, releaseLocks as decideSeveral } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { releaseLock as decide, releaseLocks as decideSeveral } from '../commands.ts';
 import { type AreasInput, namedAreas } from './requested-areas.ts';
 
 export interface Input extends AreasInput {

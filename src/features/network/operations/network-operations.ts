@@ -2,8 +2,10 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
-import { checkNetwork as judge } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { rulesFor } from '../../trust/enforcement/rulebook-reader.ts';
+import { checkNetwork as judge } from '../commands.ts';
+import { networkService } from '../judge-network.ts';
 import { hostOf } from '../settings/host.ts';
 import { readAttempt } from '../settings/network-target.ts';
 
@@ -29,12 +31,12 @@ export const checkNetwork = {
   sample: { url: 'https://pypi.org/simple/' },
   input: async () => (await import('../schemas.ts')).checkNetwork,
   async handle({ url, domain, port, addresses, server_name }, step) {
-    const settings = await step.network();
+    const settings = await step.use(networkService)();
     if ('success' in settings) return settings;
     const attempt = readAttempt(url ?? domain ?? '', port);
     const target = attempt.target && { ...attempt.target, addresses, server_name: normalName(server_name) };
     const { agent_id, agent_type } = step.caller;
-    const { default_trust } = step.rules;
+    const { default_trust } = rulesFor(step);
     const asking = { agent_id, agent_type, default_trust };
     return answerOf(await step.run(judge(asking, { ...attempt, target }, settings)));
   },

@@ -1,7 +1,7 @@
-import { removeNetworkPolicy as remove, setNetworkPolicy as set } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { type RulebookState, rulebookKey } from '../../trust/rulebook.ts';
 import { listPolicies } from '../change-policies.ts';
+import { removeNetworkPolicy as remove, setNetworkPolicy as set } from '../commands.ts';
 
 export interface PolicyInput {
   name: string;

@@ -5,6 +5,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import { refusalOf } from '../../../transports/shared/answer.ts';
+import { profileEnforcerOf } from '../../trust/enforcement/profile-enforcer.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../../trust/rulebook.ts';
 import { networkTerms } from '../check-network.ts';
 import { judgeHost, type NetworkSettings, type Target } from '../judge-network.ts';
@@ -64,7 +65,8 @@ export class Gate {
     const { store, project } = this.#coxswain;
     const { loaded } = await store.find(project, { keys: [rulebookKey] });
     const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;
-    const standing = connection.standingIn(loaded) ?? standingOf(rulebook, connection.actor);
+    const standing =
+      profileEnforcerOf(connection)?.standingIn(loaded) ?? standingOf(rulebook, connection.actor);
     const terms = networkTerms(rulebook, standing, connection.actor, this.#settings);
     if (!judgeHost(target, terms).allowed) return undefined;
     if (isIP(target.host) !== 0) return [target.host];

@@ -7,6 +7,7 @@ import type { Step } from '../../../runtime/operation.ts';
 import { FolderPlace } from '../../../storage/folder-place.ts';
 import type { AssetPlace } from '../../../storage/storage-place.ts';
 import type { ClaimRules } from '../../claims/claim-rules.ts';
+import { fleetService } from '../../claims/fleet/fleet.ts';
 import { bucketOf } from './asset-bucket.ts';
 
 /** Where drafts and assets of this fleet are. */
@@ -26,7 +27,7 @@ export interface Target {
 }
 
 export async function whereOf(step: Step): Promise<Where | Refusal> {
-  const rules = await step.fleet.rules();
+  const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
   const { assets_path } = rules.isolation;
   if (!isBelow(assets_path)) return unusable(rules, 'assets_path', 'a folder of the repository');
@@ -41,7 +42,7 @@ function unusable({ file = 'agent_roles.yml' }: ClaimRules, field: string, expec
 }
 
 async function placeOf(step: Step, rules: ClaimRules): Promise<AssetPlace | Refusal> {
-  const { folder, assets } = step.fleet;
+  const { folder, assets } = step.use(fleetService);
   const bucket = bucketOf(rules, assets);
   if (bucket !== undefined)
     // Only who drafts in a bucket pays for the SDK.
@@ -83,7 +84,7 @@ export function targetOf(step: Step, { assets }: Pick<Where, 'assets'>, draft: s
 }
 
 function isFleetsOwn(step: Step, assets: string, key: string): boolean {
-  const fleet = step.path(step.fleet.folder, 'folder');
+  const fleet = step.path(step.use(fleetService).folder, 'folder');
   // Elsewhere than in this repository: no target leads there. The repository itself: then by the names in it.
   if (typeof fleet !== 'string' && fleet.error !== 'path_is_root') return false;
   const inFleet = typeof fleet === 'string' ? key.slice(fleet.length + 1) : key;

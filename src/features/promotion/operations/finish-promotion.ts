@@ -2,9 +2,9 @@ import { sha256 } from '../../../kernel/hash.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
-import { endPromotion } from '../../../runtime/commands.ts';
 import type { Step } from '../../../runtime/operation.ts';
 import type { AssetPlace } from '../../../storage/storage-place.ts';
+import { endPromotion } from '../commands.ts';
 import {
   describePromotion,
   type PromotedFile,

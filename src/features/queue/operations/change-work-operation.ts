@@ -1,9 +1,9 @@
+import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import {
   cancelWork as decideCancel,
   reprioritiseWork as decideReprioritise,
   retryWork as decideRetry,
-} from '../../../runtime/commands.ts';
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+} from '../commands.ts';
 import { releaseDependents } from './complete-work-operation.ts';
 
 export const cancelWork = {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { completeWorkBatch as decide } from '../../../runtime/commands.ts';
 import type { Operation } from '../../../runtime/operation.ts';
+import { completeWorkBatch as decide } from '../commands.ts';
 import { type CompletionInput, endTasks, releaseDependents } from './complete-work-operation.ts';
 
 export interface Input {

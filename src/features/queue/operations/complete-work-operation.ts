@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
 import type { Decision } from '../../../ledger/decision.ts';
-import { completeWork as decide, guarded, settleDue } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { announceGuarded, askedBy } from '../../guardrails/guard-step.ts';
+import { guarded } from '../../trust/commands.ts';
+import { completeWork as decide, settleDue } from '../commands.ts';
 import { type Completion, JUDGE_FIRST } from '../complete-work.ts';
 import { judgeChanges, saysChanges } from '../guard-changes.ts';
 

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../../kernel/refusal.ts';
-import { joinLine, leaveLine, settleDue, getWork as take } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { freedFromSilent } from '../../sessions/reclaim-from-dead-sessions.ts';
-import { termsFor } from '../../teams/operations.ts';
+import { teamService } from '../../teams/team.ts';
+import { joinLine, leaveLine, settleDue, getWork as take } from '../commands.ts';
 import { lookFurther } from '../far-work.ts';
 import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '../get-work.ts';
+import { termsFor } from '../team-terms.ts';
 import { mayBringWork } from '../work-line.ts';
 
 export interface ClaimInput {
@@ -46,11 +46,11 @@ type Wanted = Omit<GetWork, 'settled' | 'among'>;
 
 export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
-  const terms = termsFor(await step.team(), step.caller.agent_id);
+  const terms = termsFor(await step.use(teamService)(), step.caller.agent_id);
   if (terms !== undefined && 'success' in terms) return terms;
   const wanted = { caller: step.caller, task_types, count, lease_ms: lease_minutes * 60_000, terms };
   let answer = await takeNow(wanted, step);
-  if (isEmpty(answer) && (await freedFromSilent(step))) answer = await takeNow(wanted, step);
+  if (isEmpty(answer) && (await step.reclaimFromDeadSessions())) answer = await takeNow(wanted, step);
   if (wait_seconds > 0 && isEmpty(answer))
     answer = await takeInLine(wanted, wait_seconds * 1000, answer, step);
   if (!isRefusal(answer))

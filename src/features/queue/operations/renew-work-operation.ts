@@ -1,6 +1,6 @@
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { renewWork as decide } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { renewWork as decide } from '../commands.ts';
 
 export interface Input {
   task_id: string;

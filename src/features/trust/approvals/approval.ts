@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { type Loaded, prefixed, type Range } from '../../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../../ledger/entity.ts';
-import { newestFirst } from '../../sessions/state.ts';
+import { newestFirst } from '../../../ledger/index-order.ts';
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'denied', 'used', 'expired'] as const;
 

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, need, refused, type Verdict } from '../../../ledger/decision.ts';
 import type { EventBody } from '../../../ledger/entity.ts';
+import type { Step } from '../../../runtime/operation.ts';
+import { defineService } from '../../../runtime/service.ts';
 import { type ApprovalRecord, type ApprovalState, approvalEvent, approvalKey, statusAt } from './approval.ts';
 
 export interface PersonsDecision {
@@ -19,6 +21,16 @@ export type Consequence = (
   approval: ApprovalState,
   decided: PersonsDecision,
 ) => Decision<JsonObject> | undefined;
+
+/** What else comes with a person's decision; the slices whose things are approved say it, and the registry puts it together. */
+export interface ApprovalConsequences {
+  readonly decide: Consequence;
+  /** After the commit: the answer, with what has become of it. */
+  afterwards(answer: JsonObject, step: Step): Promise<JsonObject>;
+}
+
+export const consequencesService =
+  defineService<() => Promise<ApprovalConsequences>>('approval consequences');
 
 export function decideApproval(decided: PersonsDecision, consequence?: Consequence): Decision<JsonObject> {
   const { approval_id, verdict, decided_by, reason } = decided;

@@ -4,8 +4,8 @@ import { limits } from '../../../kernel/limits.ts';
 import { refuse } from '../../../kernel/refusal.ts';
 import { commit, type Decision, type Range, refused } from '../../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../../ledger/entity.ts';
+import { newestFirst } from '../../../ledger/index-order.ts';
 import type { Actor } from '../../../ledger/log.ts';
-import { newestFirst } from '../../sessions/state.ts';
 
 /** How far one channel is with one notice. */
 interface Delivery {

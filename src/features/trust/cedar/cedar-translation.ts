@@ -1,4 +1,6 @@
-import { oneWord, PERMISSIONS, type Permission, UNLISTED, widerThan } from '../permission.ts';
+import type { Permission } from '../../../runtime/access.ts';
+import { PERMISSIONS } from '../../../runtime/access.ts';
+import { oneWord, UNLISTED, widerThan } from '../permission.ts';
 import { WAYS_IN } from '../permit.ts';
 import type { Profile } from '../profile.ts';
 

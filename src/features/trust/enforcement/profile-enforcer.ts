@@ -2,13 +2,14 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { Decision, Loaded } from '../../../ledger/decision.ts';
 import type { Actor } from '../../../ledger/log.ts';
-import type { Demand, DoorName } from '../../../runtime/access.ts';
-import { governedBy } from '../../../runtime/commands.ts';
+import type { Demand, DoorName, TrustLevel } from '../../../runtime/access.ts';
+import type { CallEnforcer, Enforcement } from '../../../runtime/enforcement.ts';
 import type { AnyOperation, Authority } from '../../../runtime/operation.ts';
 import { permit, type Question } from '../permit.ts';
-import type { Standing, TrustLevel } from '../profile.ts';
+import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey } from '../rulebook.ts';
 import { isLimited } from '../usage.ts';
+import { countCall, governedBy } from './governed-by.ts';
 import type { Rules, RulesAge } from './rulebook-reader.ts';
 
 /** A person's own command on this machine, which says nothing about an agent. It may look at everything. */
@@ -19,12 +20,12 @@ function ageFor({ proven }: AnyOperation): RulesAge {
 }
 
 /** Whether one more call is counted in a commit of its own. */
-export function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
+function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
   return profile.resource_limits.max_api_calls_per_hour !== undefined && winds_down !== true;
 }
 
 /** Holds one connection's calls against its agent's profile: before they are made, and inside their commits. */
-export class Governor {
+export class ProfileEnforcer implements CallEnforcer {
   readonly #rules: Rules;
   readonly #actor: Actor;
   readonly #authority: Authority;
@@ -69,9 +70,19 @@ export class Governor {
 
   /**
    * Before anything is done. What it permits may be a second out of date, or more where the operation's own commit proves it;
-   * nobody is refused by what is. Answers the standing it went by.
+   * nobody is refused by what is.
    */
-  async check(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
+  async check(
+    operation: AnyOperation,
+    demand: Demand,
+  ): Promise<Refusal | { counts?: Decision<JsonObject> | undefined }> {
+    const standing = await this.#standingFor(operation, demand);
+    if ('success' in standing) return standing;
+    if (!countsCalls(operation, standing)) return {};
+    return { counts: countCall(this.#actor, demand.default_trust) };
+  }
+
+  async #standingFor(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
     const standing = await this.standing(ageFor(operation));
     if (this.#onlyLooks(operation)) return standing;
     if (permit(standing, demand, this.#rules.engine) === undefined) return standing;
@@ -100,9 +111,26 @@ export class Governor {
   }
 
   /** A store's own quick way counts nothing: whoever has a limit goes the long one. */
-  goesTheLongWay(demand: Demand): boolean | Promise<boolean> {
+  mustUseFullDecision(demand: Demand): boolean | Promise<boolean> {
     const known = this.#rules.known(this.#actor, this.#door, 'recent');
     if (known !== undefined) return isLimited(known, demand);
     return this.standing('recent').then((standing) => isLimited(standing, demand));
   }
+}
+
+/** The profiles' part in every call on one store. */
+export function profileEnforcement(rules: Rules): Enforcement {
+  return {
+    enforcerOf: (actor, authority, door) => new ProfileEnforcer(rules, actor, authority, door),
+    forget: () => rules.forget(),
+  };
+}
+
+/** Undefined: the connection is bound by no profile. */
+export function profileEnforcerOf({
+  enforcer,
+}: {
+  readonly enforcer: CallEnforcer | undefined;
+}): ProfileEnforcer | undefined {
+  return enforcer instanceof ProfileEnforcer ? enforcer : undefined;
 }

@@ -3,11 +3,12 @@ import { unusableSetting } from '../../../kernel/refusal.ts';
 import type { EntityRecord } from '../../../ledger/entity.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Store } from '../../../ledger/store-port.ts';
-import type { DoorName } from '../../../runtime/access.ts';
-import type { StepRules } from '../../../runtime/operation.ts';
+import type { DoorName, TrustLevel } from '../../../runtime/access.ts';
+import type { Step } from '../../../runtime/operation.ts';
+import { defineService } from '../../../runtime/service.ts';
 import { DEFAULT_TRUST } from '../builtin.ts';
 import { nativeEngine, type PolicyEngine } from '../permit.ts';
-import type { Standing, TrustLevel } from '../profile.ts';
+import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../rulebook.ts';
 
 /** Nothing is permitted by rules that are older than this; commits prove that theirs are current. */
@@ -15,6 +16,15 @@ const RECENT_MS = 1000;
 
 /** `known`: whatever was seen last, for who proves it in a commit. */
 export type RulesAge = 'now' | 'recent' | 'known';
+
+/** The rules as they are now, for those that explain them. */
+export interface StepRules {
+  readonly engine: PolicyEngine;
+  /** Of agents without a profile, where it is not what ships: every decision that goes by somebody's trust is told. */
+  readonly default_trust: TrustLevel | undefined;
+  rulebook(): Promise<RulebookState | undefined>;
+  standing(): Promise<Standing>;
+}
 
 export interface RulesOptions {
   readonly engine?: PolicyEngine | undefined;
@@ -104,14 +114,20 @@ export function localTrust(trust: TrustLevel = DEFAULT_TRUST): TrustLevel {
   return Math.min(trust, DEFAULT_TRUST) as TrustLevel;
 }
 
-/** Without rules: what ships. */
-export function stepRules(rules: Rules | undefined, actor: Actor, door: DoorName | undefined): StepRules {
+export const rulesService = defineService<Rules | undefined>('rules', () => undefined);
+
+/** As much of a step as the rules that it goes by need. */
+type Asking = Pick<Step, 'caller' | 'door' | 'use'>;
+
+/** The rules as they are now for the caller; without any, what ships. */
+export function rulesFor(step: Asking): StepRules {
+  const { caller, door } = step;
+  const rules = step.use(rulesService);
   return {
     engine: rules?.engine ?? nativeEngine,
-    door,
     default_trust: rules?.changedTrust(door),
     rulebook: async () => await rules?.rulebook('now'),
-    standing: async () => (await rules?.standing(actor, door, 'now')) ?? standingOf(undefined, actor),
+    standing: async () => (await rules?.standing(caller, door, 'now')) ?? standingOf(undefined, caller),
   };
 }
 

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../../../kernel/refusal.ts';
-import { decideApproval } from '../../../runtime/commands.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { showConverged } from '../../claims/views/show-converged.ts';
 import {
   type ApprovalQuery,
   type ApprovalState,
@@ -11,7 +9,8 @@ import {
   describeApproval,
   listApprovals as list,
 } from '../approvals/approval.ts';
-import { unknownApproval } from '../approvals/decide-approval.ts';
+import { consequencesService, unknownApproval } from '../approvals/decide-approval.ts';
+import { decideApproval } from '../commands.ts';
 
 export const listApprovals = {
   name: 'list_approvals',
@@ -67,11 +66,10 @@ interface DecisionInput {
 async function decide(verdict: 'approved' | 'denied', input: DecisionInput, step: Step): Promise<JsonObject> {
   const { approval_id, shown_hash, reason } = input;
   const decided_by = step.caller.agent_id;
-  const answer = answerOf(
-    await step.run(decideApproval({ approval_id, shown_hash, reason, verdict, decided_by })),
-  );
-  // A person's yes may have converged an edge.
-  return answer.outcome === 'converged' ? { ...answer, ...(await showConverged(step)) } : answer;
+  const consequences = await step.use(consequencesService)();
+  const decided = { approval_id, shown_hash, reason, verdict, decided_by };
+  const answer = answerOf(await step.run(decideApproval(decided, consequences.decide)));
+  return await consequences.afterwards(answer, step);
 }
 
 export const approve = {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../../../kernel/refusal.ts';
+import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import type { Editor } from '../change-rulebook.ts';
 import {
   applyProfiles as decideApply,
   assignProfile as decideAssign,
@@ -7,9 +9,7 @@ import {
   restoreTrust as decideRestore,
   setProfile as decideSet,
   unassignProfile as decideUnassign,
-} from '../../../runtime/commands.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import type { Editor } from '../change-rulebook.ts';
+} from '../commands.ts';
 import type { GivenProfile } from '../profiles/profile-file.ts';
 import type { Assignment } from '../rulebook.ts';
 

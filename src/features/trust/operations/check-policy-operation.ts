@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
-import type { DoorName } from '../../../runtime/access.ts';
+import type { DoorName, Permission } from '../../../runtime/access.ts';
+import { PERMISSIONS } from '../../../runtime/access.ts';
 import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
-import { oneWord, PERMISSIONS, type Permission } from '../permission.ts';
+import { rulesFor } from '../enforcement/rulebook-reader.ts';
+import { oneWord } from '../permission.ts';
 import { leastTrustFor, permit, type Question } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { standingOf } from '../rulebook.ts';
@@ -38,15 +40,16 @@ export function checkPolicyAmong(find: Find): Operation<Input> {
       if ('success' in asked) return asked as Refusal;
       const { standing, door } = asked as Asked;
       const { question, known } = questionFor(operation, door, find);
-      const ruling = step.rules.engine.rule(standing, question);
-      const refusal = permit(standing, question, step.rules.engine);
+      const { engine } = rulesFor(step);
+      const ruling = engine.rule(standing, question);
+      const refusal = permit(standing, question, engine);
       const { profile, trust_level, source } = standing;
       const writes = question.permission === 'write' && writesUnderLock(standing);
       return {
         success: true,
         allowed: refusal === undefined,
         reason: refusal?.message ?? `The profile ${profile.name} permits it.`,
-        engine: step.rules.engine.name,
+        engine: engine.name,
         diagnostics: {
           operation: question.operation,
           resource,
@@ -59,9 +62,7 @@ export function checkPolicyAmong(find: Find): Operation<Input> {
           rule: ruling?.rule ?? 'permitted',
           error: refusal?.error,
           ...(writes ? { needs_lock: true } : {}),
-          ...(step.rules.engine.explain === undefined
-            ? {}
-            : { policies: step.rules.engine.explain(standing, question) }),
+          ...(engine.explain === undefined ? {} : { policies: engine.explain(standing, question) }),
         },
       };
     },
@@ -78,16 +79,16 @@ async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal>
   const { agent_id, agent_type, door } = (
     typeof context === 'object' && context !== null ? context : {}
   ) as JsonObject;
-  const by = (typeof door === 'string' ? door : step.rules.door) as DoorName | undefined;
+  const by = (typeof door === 'string' ? door : step.door) as DoorName | undefined;
   const isOther =
     (agent_id !== undefined && agent_id !== step.caller.agent_id) ||
     (agent_type !== undefined && agent_type !== step.caller.agent_type);
-  if (!isOther) return { standing: await step.rules.standing(), door: by };
+  if (!isOther) return { standing: await rulesFor(step).standing(), door: by };
   if (step.authority === 'agent')
     return refuse('forbidden', 'An agent asks about itself only.', { field: 'context' });
   const actor = { agent_id: String(agent_id ?? ''), agent_type: String(agent_type ?? 'unknown') };
   return {
-    standing: standingOf(await step.rules.rulebook(), actor, step.rules.default_trust),
+    standing: standingOf(await rulesFor(step).rulebook(), actor, rulesFor(step).default_trust),
     door: typeof door === 'string' ? by : undefined,
   };
 }

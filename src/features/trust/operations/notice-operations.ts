@@ -1,5 +1,5 @@
-import { claimNotice as claim, concludeNotice as conclude } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { claimNotice as claim, concludeNotice as conclude } from '../commands.ts';
 
 /** What both have in common. They are in no list: only our own code asks for them, with an input it has built. */
 const OWN = {

@@ -2,6 +2,7 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../../../kernel/refusal.ts';
 import type { Operation } from '../../../runtime/operation.ts';
+import { rulesFor } from '../enforcement/rulebook-reader.ts';
 import { everyProfile, profileNamed, type RulebookState } from '../rulebook.ts';
 import { describeUsage, type UsageState, usageKey } from '../usage.ts';
 
@@ -19,7 +20,7 @@ export const getMyProfile = {
   examples: ['cox profile me', 'cox profile me --agent alice --json'],
   input: async () => (await import('../schemas/profile-schemas.ts')).getMyProfile,
   async handle(_input, step) {
-    const standing = await step.rules.standing();
+    const standing = await rulesFor(step).standing();
     const key = usageKey(step.caller);
     const { loaded, now_ms } = await step.find({ keys: [key] });
     const { describeProfile, whyThisProfile } = await words();
@@ -45,7 +46,7 @@ export const listProfiles = {
   examples: ['cox profile list', 'cox profile list --json'],
   input: async () => (await import('../schemas/profile-schemas.ts')).listProfiles,
   async handle(_input, step) {
-    const state = await step.rules.rulebook();
+    const state = await rulesFor(step).rulebook();
     const { originOf } = await words();
     const profiles = everyProfile(state).map(({ name, agent_types, trust_level, connection }) => ({
       name,
@@ -78,7 +79,7 @@ export const showProfile = {
   sample: { name: 'codex-cloud-worker' },
   input: async () => (await import('../schemas/profile-schemas.ts')).showProfile,
   async handle({ name }, step) {
-    const state = await step.rules.rulebook();
+    const state = await rulesFor(step).rulebook();
     const profile = profileNamed(state, name);
     if (profile === undefined)
       return refuse('unknown_profile', `There is no profile ${JSON.stringify(name)}.`, { profile: name });

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { reportUsage as decide } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { reportUsage as decide } from '../commands.ts';
 import { describeUsage, type UsageState, usageKey } from '../usage.ts';
 
 export interface Input {

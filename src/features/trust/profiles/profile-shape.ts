@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
 import { isUnprintable } from '../../../kernel/names.ts';
+import type { TrustLevel } from '../../../runtime/access.ts';
 import { CATEGORIES } from '../finding.ts';
-import { GUARDRAILS, type ResourceLimits, type TrustLevel } from '../profile.ts';
+import { GUARDRAILS, type ResourceLimits } from '../profile.ts';
 import { FILES_LIMIT_MAX } from '../usage.ts';
 import { readDuration } from './duration.ts';
 

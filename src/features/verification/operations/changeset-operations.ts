@@ -1,6 +1,7 @@
-import { routeChangeset, submitChangeset as submit } from '../../../runtime/commands.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { changesetRange, listChangesets as list } from '../../changesets/state.ts';
+import { rulesFor } from '../../trust/enforcement/rulebook-reader.ts';
+import { routeChangeset, submitChangeset as submit } from '../commands.ts';
 
 export interface Input {
   file_paths: string[];
@@ -22,7 +23,7 @@ export const submitChangeset = {
   positional: ['file_paths'],
   unlogged: ['diff'],
   examples: ['cox changeset submit src/app.ts src/router.ts --commit-sha 4f1c2ab --summary "router moved"'],
-  input: async () => (await import('../../sessions/schemas.ts')).submitChangeset,
+  input: async () => (await import('../schemas.ts')).submitChangeset,
   async handle({ file_paths, commit_sha, base, diff, summary }, step) {
     const files = new Set<string>();
     for (const [index, file] of file_paths.entries()) {
@@ -35,7 +36,7 @@ export const submitChangeset = {
       diff === undefined
         ? undefined
         : (await import('../../../command-analysis/secrets.ts')).maskSecrets(diff);
-    const { default_trust } = step.rules;
+    const { default_trust } = rulesFor(step);
     const changeset = { files: [...files], commit_sha, base_sha: base, diff: shown, summary };
     const decision = submit(step.ids.uuid(), step.caller, changeset, { default_trust });
     return answerOf(await step.run(decision, { modifies: changeset.files }));
@@ -56,7 +57,7 @@ export const verifyChangeset = {
   input: async () => (await import('../schemas.ts')).verifyChangeset,
   async handle({ changeset_id, commit_sha, force }, step) {
     const is_person = step.authority === 'person';
-    const { default_trust } = step.rules;
+    const { default_trust } = rulesFor(step);
     const routing = { changeset_id, commit_sha, force, is_person, default_trust };
     return answerOf(await step.run(routeChangeset(routing)));
   },
@@ -71,7 +72,7 @@ export const listChangesets = {
   mutates: false,
   standard: false,
   examples: ['cox changeset list --limit 5', 'cox changeset list --agent-name alice --of-session s-1'],
-  input: async () => (await import('../../sessions/schemas.ts')).listChangesets,
+  input: async () => (await import('../schemas.ts')).listChangesets,
   async handle({ agent_name, of_session, limit }, step) {
     const { agent_id } = step.caller;
     const of =

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, refuse } from '../../../kernel/refusal.ts';
 import { newSecret, secretHash } from '../../../kernel/secret.ts';
+import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import {
   decideRun,
   recordRun,
   removeVerificationPolicy as remove,
   setVerificationPolicies,
   startRun,
-} from '../../../runtime/commands.ts';
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+} from '../commands.ts';
 import { describePolicy, policiesIn, policyNeeds } from '../policy-book.ts';
 import type { VerificationPolicy } from '../verification-policy.ts';
 import type { RunResult } from '../verification-run.ts';

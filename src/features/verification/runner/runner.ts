@@ -3,10 +3,12 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Decision } from '../../../ledger/decision.ts';
 import type { Caller } from '../../../ledger/lease.ts';
-import { dispatchRun, finishRun, renewRun, routeChangeset, startRun } from '../../../runtime/commands.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
-import { answerOf, type Operation, type StepRules } from '../../../runtime/operation.ts';
+import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { type Changeset, unwitnessed } from '../../changesets/state.ts';
+import type { StepRules } from '../../trust/enforcement/rulebook-reader.ts';
+import { rulesFor } from '../../trust/enforcement/rulebook-reader.ts';
+import { dispatchRun, finishRun, renewRun, routeChangeset, startRun } from '../commands.ts';
 import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts';
 import { openRuns, type RunResult, type RunState, takeable } from '../verification-run.ts';
 import { type Executor, failedToRun, type Job } from './executor.ts';
@@ -190,6 +192,6 @@ function step(name: string, decision: Decided): Operation {
     examples: [],
     input: () => Promise.reject(new Error('nobody asks for it from outside')),
     handle: async (_input, given) =>
-      answerOf(await given.run(typeof decision === 'function' ? decision(given.rules) : decision)),
+      answerOf(await given.run(typeof decision === 'function' ? decision(rulesFor(given)) : decision)),
   };
 }

@@ -1,6 +1,6 @@
-import { stateFolder } from '../../../features/port-blocks/port-config.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../../kernel/workspace.ts';
+import { stateFolder } from '../../../storage/state-folder.ts';
 import { anchored } from '../../../stores/choose-store.ts';
 import { CLIENTS } from '../../shared/agent-clients.ts';
 import { invalid } from '../../shared/answer.ts';

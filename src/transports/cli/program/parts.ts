@@ -67,7 +67,7 @@ const PARTS: readonly Part[] = [
   },
   { names: ['init', 'doctor'], load: async () => (await import('./setup-commands.ts')).declareSetup },
   { names: ['dynamodb'], load: async () => (await import('../dynamodb-commands.ts')).declareDynamoDb },
-  { names: ['hook'], load: async () => (await import('../../hooks/hook-command.ts')).declareHook },
+  { names: ['hook'], load: async () => (await import('../hook-command.ts')).declareHook },
 ];
 
 /** A word that is no command's, such as `help` or a mistake, needs all of them, and so does `completion`. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Terminal } from '../cli/output/terminal.ts';
-import type { Result } from '../cli/program/common.ts';
-import { examples } from '../cli/program/services.ts';
 import { CLIENTS } from '../shared/agent-clients.ts';
+import type { Terminal } from './output/terminal.ts';
+import type { Result } from './program/common.ts';
+import { examples } from './program/services.ts';
 
 /** `cox hook`: what clients start at their hooks, from the sources; `dist/hook.cjs` is the same, bundled. */
 export function declareHook(program: Command, _terminal: Terminal, result: Result): void {
@@ -19,7 +19,7 @@ export function declareHook(program: Command, _terminal: Terminal, result: Resul
         ...(locks === undefined ? [] : ['--locks', locks]),
         ...(store === undefined ? [] : ['--store', store]),
       ];
-      const { main } = await import('./hook-main.ts');
+      const { main } = await import('../hooks/hook-main.ts');
       result.code = await main([client, event, ...flags]);
     });
 }

@@ -1,0 +1,2 @@
+export { sessionChangesEntity } from './session-changes.ts';
+export { changesetEntity } from './state.ts';

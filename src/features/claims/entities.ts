@@ -1,0 +1,2 @@
+export { claimModeEntity } from './claim-mode.ts';
+export { claimEntity } from './edge-claim.ts';

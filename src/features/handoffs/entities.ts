@@ -1,0 +1,1 @@
+export { handoffEntity } from './state.ts';

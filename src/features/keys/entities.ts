@@ -1,0 +1,1 @@
+export { keyEntity } from './state.ts';

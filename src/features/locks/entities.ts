@@ -1,0 +1,2 @@
+export { lockFoldersEntity } from './locked-folders.ts';
+export { lockEntity } from './state.ts';

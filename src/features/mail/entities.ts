@@ -1,0 +1,1 @@
+export { messageEntity } from './state.ts';

@@ -1,0 +1,2 @@
+export { promotionEntity } from './state.ts';
+export { underWayEntity } from './under-way.ts';

@@ -1,0 +1,3 @@
+export { taskEntity } from './state.ts';
+export { holderEntity } from './terms.ts';
+export { lineEntity } from './work-line.ts';

@@ -1,0 +1,1 @@
+export { sessionEntity } from './state.ts';

@@ -1,0 +1,2 @@
+export { policyBookEntity } from './policy-book.ts';
+export { runEntity } from './verification-run.ts';

@@ -1,0 +1,37 @@
+import { type CommitReader, commitService } from '../features/changesets/commit-reader.ts';
+import { type Fleet, fleetService } from '../features/claims/fleet/fleet.ts';
+import { type NetworkSettings, networkService } from '../features/network/judge-network.ts';
+import { type Ports, portsService } from '../features/port-blocks/ports.ts';
+import { teamService } from '../features/teams/team.ts';
+import type { TeamReader } from '../features/teams/team-reader.ts';
+import { consequencesService } from '../features/trust/approvals/decide-approval.ts';
+import { type Rules, rulesService } from '../features/trust/enforcement/rulebook-reader.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import { Services } from './service.ts';
+
+/** What is known of the place where a store was opened. What is left out has the fallback of its service. */
+export interface PlaceServices {
+  readonly fleet?: Fleet | undefined;
+  readonly rules?: Rules | undefined;
+  readonly teams?: TeamReader | undefined;
+  readonly ports?: Ports | undefined;
+  readonly commits?: CommitReader | undefined;
+  readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
+}
+
+export function placeServices(place: PlaceServices): Services {
+  const { fleet, rules, teams, ports, commits, network } = place;
+  const services = new Services();
+  // Loaded when a person decides about an approval, which no short command and no hook does.
+  services.provide(
+    consequencesService,
+    async () => (await import('./approval-consequences.ts')).consequences,
+  );
+  if (fleet !== undefined) services.provide(fleetService, fleet);
+  if (rules !== undefined) services.provide(rulesService, rules);
+  if (teams !== undefined) services.provide(teamService, () => teams.team());
+  if (ports !== undefined) services.provide(portsService, ports);
+  if (commits !== undefined) services.provide(commitService, commits);
+  if (network !== undefined) services.provide(networkService, network);
+  return services;
+}

@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+import { lockEntity, lockFoldersEntity } from '../../features/locks/entities.ts';
+import { sessionEntity } from '../../features/sessions/entities.ts';
+import { rulebookEntity } from '../../features/trust/rulebook.ts';
+import { defineEntities, type Entities } from '../../ledger/entity.ts';
+
+const few = defineEntities(lockEntity, lockFoldersEntity, sessionEntity, rulebookEntity);
+let all: Entities | undefined;
+
+/** Folding a row is synchronous, so that the others are required, not imported. */
+function loadAll(): Entities {
+  const { url } = import.meta;
+  const file = `../../runtime/entities${url.slice(url.lastIndexOf('.'))}`;
+  return (createRequire(url)(file) as typeof import('../../runtime/entities.ts')).entities;
+}
+
+function rest(): Entities {
+  all ??= loadAll();
+  return all;
+}
+
+/**
+ * What a hook decides about. The other kinds are loaded by the first row of the log that tells of one, which hardly ever happens
+ * before another process has brought the records up to date.
+ */
+export const hookEntities: Entities = { get: (kind) => few.get(kind) ?? rest().get(kind) };
