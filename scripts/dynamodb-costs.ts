@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Coxswain, open } from '../src/index.ts';
+import { open } from '../src/index.ts';
 import type { JsonObject } from '../src/kernel/json.ts';
+import type { Coxswain } from '../src/runtime/coxswain.ts';
 import { operations } from '../src/runtime/operation-list.ts';
 import { createTable } from '../src/stores/dynamodb/create-table.ts';
 import { testEndpoint } from '../test/support/dynamodb.ts';

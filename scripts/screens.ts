@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Coxswain, open } from '../src/index.ts';
+import { open } from '../src/index.ts';
 import type { JsonObject } from '../src/kernel/json.ts';
+import type { Coxswain } from '../src/runtime/coxswain.ts';
 import { operationsByName } from '../src/runtime/operation-list.ts';
 import { main } from '../src/transports/cli/main.ts';
 

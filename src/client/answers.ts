@@ -1,6 +1,5 @@
-import type { FileStatus } from '../features/queue/filed.ts';
-import type { FailurePolicy, TaskStatus } from '../features/queue/state.ts';
-import type { SessionStatus } from '../features/sessions/state.ts';
+import type { FailurePolicy, FileStatus, TaskStatus } from '../features/queue/index.ts';
+import type { SessionStatus } from '../features/sessions/index.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/ids.ts';
 import type { Actor } from '../ledger/log.ts';
-import type { OpenOptions } from '../runtime/open.ts';
+import type { OpenOptions } from '../runtime/coxswain.ts';
 import { checkIdentity, environmentIdentity } from '../transports/shared/identity.ts';
 
 /** Who asks. What is left out here comes from `AGENT_ID`, `AGENT_TYPE` and `SESSION_ID`, else it is made up. */

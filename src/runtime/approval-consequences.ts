@@ -1,10 +1,8 @@
-import { decideRework, REWORK_APPROVAL } from '../features/board/rework.ts';
-import { CONVERGENCE_APPROVAL } from '../features/claims/escalation.ts';
-import { reviewConvergence } from '../features/claims/review-convergence.ts';
-import { showConverged } from '../features/claims/views/show-converged.ts';
-import type { ApprovalConsequences, Consequence } from '../features/trust/approvals/decide-approval.ts';
-import { decideRun } from '../features/verification/execute.ts';
-import { VERIFICATION_APPROVAL } from '../features/verification/verification-approval.ts';
+import { decideRework, REWORK_APPROVAL } from '../features/board/index.ts';
+import { CONVERGENCE_APPROVAL, reviewConvergence } from '../features/claims/index.ts';
+import { showConverged } from '../features/claims/views/index.ts';
+import type { ApprovalConsequences, Consequence } from '../features/trust/approvals/index.ts';
+import { decideRun, VERIFICATION_APPROVAL } from '../features/verification/index.ts';
 
 /** What an approval is about is decided together with it, in one commit: a run, a convergence, another round. */
 export const consequence: Consequence = (approval, decided) => {

@@ -1,10 +1,11 @@
-import { idleSince } from '../features/claims/edge-claim.ts';
-import { lastSign_ms, tendClaims } from '../features/claims/operations/stale-claim-operations.ts';
+import { fleetService } from '../features/claims/fleet/index.ts';
+import { idleSince } from '../features/claims/index.ts';
+import { lastSign_ms, tendClaims } from '../features/claims/operations.ts';
+import { silentSince, stillFreeing } from '../features/sessions/index.ts';
 import { cleanupDeadAgents } from '../features/sessions/operations.ts';
-import { silentSince, stillFreeing } from '../features/sessions/state.ts';
-import type { Coxswain } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Connection, HOUSEKEEPER } from './coordinator.ts';
+import type { Coxswain } from './coxswain.ts';
 
 const ROUND_MS = 60_000;
 
@@ -46,8 +47,8 @@ export async function cleanUpSilent(coxswain: Coxswain, housekeeper: Connection)
 
 /** Says about claims without a sign for too long that they are stale; who holds them keeps them. */
 export async function signalStaleClaims(coxswain: Coxswain, housekeeper: Connection): Promise<void> {
-  const { store, project, fleet } = coxswain;
-  const rules = await fleet.rules();
+  const { store, project } = coxswain;
+  const rules = await coxswain.use(fleetService).rules();
   if ('success' in rules) return;
   const { now_ms } = await store.find(project, {});
   const range = { ...idleSince(lastSign_ms(rules, now_ms)), limit: 1 };

@@ -1,7 +1,6 @@
-import { CommitReader } from '../features/changesets/commit-reader.ts';
-import type { Fleet } from '../features/claims/fleet/fleet.ts';
-import { FleetReader } from '../features/claims/fleet/fleet-reader.ts';
-import { createPorts } from '../features/port-blocks/ports.ts';
+import { CommitReader } from '../features/changesets/index.ts';
+import { type Fleet, FleetReader } from '../features/claims/fleet/index.ts';
+import { createPorts } from '../features/port-blocks/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Workspace } from '../kernel/workspace.ts';

@@ -1,72 +1,27 @@
-import { type Fleet, noFleet } from '../features/claims/fleet/fleet.ts';
-import { Presence, type PresenceSettings, presenceSettings } from '../features/sessions/presence.ts';
-import { teamService } from '../features/teams/team.ts';
-import { TeamReader } from '../features/teams/team-reader.ts';
-import { profileEnforcement } from '../features/trust/enforcement/profile-enforcer.ts';
+import { type Fleet, noFleet } from '../features/claims/fleet/index.ts';
+import { Presence, presenceSettings } from '../features/sessions/index.ts';
+import { TeamReader, teamService } from '../features/teams/index.ts';
 import {
+  profileEnforcement,
   Rules,
   type RulesOptions,
   rulesOptions,
   rulesService,
-} from '../features/trust/enforcement/rulebook-reader.ts';
+} from '../features/trust/enforcement/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { createIds, type Ids, type Random, systemRandom } from '../kernel/ids.ts';
 import { reservedProblem } from '../kernel/names.ts';
 import { StoreFailure } from '../kernel/refusal.ts';
 import { findWorkspace, joinPath, STORE_FOLDER, type Workspace } from '../kernel/workspace.ts';
-import type { Entities } from '../ledger/entity.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Store, StoreContext } from '../ledger/store-port.ts';
 import { chooseStore } from '../stores/choose-store.ts';
 import { openStore } from '../stores/open-store.ts';
 import { Connection, HOUSEKEEPER } from './coordinator.ts';
-import type { CoordinatorContext, Showing } from './coordinator-context.ts';
+import type { CoordinatorContext } from './coordinator-context.ts';
+import type { Coxswain, OpenOptions } from './coxswain.ts';
 import type { Authority } from './operation.ts';
 import { Services } from './service.ts';
-
-export interface OpenOptions {
-  /**
-   * Default: `COX_STORE`, `POSTGRES_DSN` / `DB_BACKEND`, else SQLite in the repository's shared git directory. `none:`
-   * opens nothing and answers what this machine can answer alone (port blocks).
-   */
-  readonly store?: string | undefined;
-  readonly project?: string | undefined;
-  readonly cwd?: string | undefined;
-  /** The one around `cwd`, by whoever has found it already. */
-  readonly workspace?: Workspace | undefined;
-  /** Where the settings come from; default: this process's environment. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-  readonly clock?: Clock | undefined;
-  readonly random?: Random | undefined;
-  /**
-   * This process lives as long as its agent: with SQLite, it may commit for other processes on the file and through them.
-   * `COX_SEAT=off` says no for all.
-   */
-  readonly sits?: boolean | undefined;
-  /** This process ends as soon as it has closed the store, so that some tidying up is left to the next. */
-  readonly brief?: boolean | undefined;
-  /** False: what is committed is not waited for on the disk. A power cut may lose it, nothing else. */
-  readonly lasting?: boolean | undefined;
-  /** Called when something was committed that people are to hear of; it must not wait for anything. */
-  readonly announce?: (() => void) | undefined;
-  /** The kinds of records to load at once; the hooks need few. Default: all. */
-  readonly entities?: Entities | undefined;
-  /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
-  readonly presence?: PresenceSettings | 'off' | undefined;
-}
-
-/** A store with everything around it that a door needs; each client of the door gets a connection of its own. */
-export interface Coxswain {
-  readonly store: Store;
-  readonly store_url: string;
-  readonly project: string;
-  readonly workspace: Workspace;
-  readonly clock: Clock;
-  readonly presence: Presence;
-  readonly fleet: Fleet;
-  connect(identity?: Partial<Actor>, authority?: Authority, showing?: Showing): Connection;
-  close(): Promise<void>;
-}
 
 export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   const clock = options.clock ?? systemClock;
@@ -116,7 +71,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     workspace,
     clock,
     presence,
-    fleet,
+    use: (service) => services.use(service),
     connect(identity = {}, authority = 'operator', showing = {}) {
       const actor = actorOf(identity, authority, ids);
       const unnamed = showing.unnamed ?? identity.agent_id === undefined;

@@ -1,66 +1,59 @@
-import { getStats } from '../features/audit/get-stats.ts';
-import { queryAudit } from '../features/audit/query-audit.ts';
+import { getStats, queryAudit } from '../features/audit/index.ts';
 import {
   artefactLineage,
-  getArtefact,
-  listArtefacts,
-  publishArtefact,
-} from '../features/board/operations/artefact-operations.ts';
-import {
   boardStatus,
   configureBoard,
+  deliverArtefact,
+  getArtefact,
   joinBoard,
   leaveBoard,
-  terminateClaim,
-} from '../features/board/operations/board-operations.ts';
-import {
-  deliverArtefact,
+  listArtefacts,
   myGrants,
   placeBid,
+  publishArtefact,
   returnGrant,
   takeGrant,
-} from '../features/board/operations/grant-operations.ts';
-import { claimEdge } from '../features/claims/operations/claim-edge-operation.ts';
+  terminateClaim,
+} from '../features/board/operations.ts';
 import {
+  claimEdge,
   claimsStatus,
-  resolveStaleClaim,
-  setClaimMode,
-} from '../features/claims/operations/claims-status-operations.ts';
-import {
   convergeEdge,
   heartbeatClaim,
+  rebuildViews,
   releaseEdge,
-} from '../features/claims/operations/keep-claim-operations.ts';
-import { rebuildViews } from '../features/claims/operations/rebuild-views-operation.ts';
-import { routeWork } from '../features/claims/operations/route-work-operation.ts';
+  resolveStaleClaim,
+  routeWork,
+  setClaimMode,
+} from '../features/claims/operations.ts';
 import { checkGuardrails, listViolations } from '../features/guardrails/operations.ts';
 import { readHandoff, writeHandoff } from '../features/handoffs/operations.ts';
 import { createKey, listKeys, revokeKey } from '../features/keys/operations.ts';
-import { acquireLock } from '../features/locks/operations/acquire-lock-operation.ts';
-import { checkLocks } from '../features/locks/operations/check-locks-operation.ts';
-import { releaseLock } from '../features/locks/operations/release-lock-operation.ts';
+import { acquireLock, checkLocks, releaseLock } from '../features/locks/operations.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from '../features/mail/operations.ts';
-import { checkNetwork, listNetworkAccess } from '../features/network/operations/network-operations.ts';
 import {
+  checkNetwork,
+  listNetworkAccess,
   listNetworkPolicies,
   removeNetworkPolicy,
   setNetworkPolicy,
-} from '../features/network/operations/network-policy-operations.ts';
+} from '../features/network/operations.ts';
 import { allocatePorts, portsStatus, releasePorts } from '../features/port-blocks/operations.ts';
 import { discardDrafts, draftStatus, promoteDraft } from '../features/promotion/operations.ts';
 import {
   cancelWork,
+  completeWork,
+  completeWorkBatch,
+  getWork,
+  getWorkBatch,
+  listWork,
+  renewWork,
   reprioritiseWork,
   retryWork,
-} from '../features/queue/operations/change-work-operation.ts';
-import { completeWorkBatch } from '../features/queue/operations/complete-work-batch-operation.ts';
-import { completeWork } from '../features/queue/operations/complete-work-operation.ts';
-import { getWorkBatch } from '../features/queue/operations/get-work-batch-operation.ts';
-import { getWork } from '../features/queue/operations/get-work-operation.ts';
-import { renewWork } from '../features/queue/operations/renew-work-operation.ts';
-import { listWork, showWork } from '../features/queue/operations/show-work-operation.ts';
-import { submitWorkBatch } from '../features/queue/operations/submit-work-batch-operation.ts';
-import { submitWork } from '../features/queue/operations/submit-work-operation.ts';
+  showWork,
+  submitWork,
+  submitWorkBatch,
+} from '../features/queue/operations.ts';
 import {
   cleanupDeadAgents,
   discoverAgents,
@@ -70,35 +63,33 @@ import {
 } from '../features/sessions/operations.ts';
 import { showTeam } from '../features/teams/operations.ts';
 import {
-  approve,
-  denyApproval,
-  listApprovals,
-  showApproval,
-} from '../features/trust/operations/approval-operations.ts';
-import {
   applyProfiles,
+  approve,
   assignProfile,
+  checkPolicyAmong,
+  denyApproval,
+  getMyProfile,
+  listApprovals,
+  listProfiles,
   removeProfile,
+  reportUsage,
   restoreTrust,
   setProfile,
+  showApproval,
+  showProfile,
   unassignProfile,
-} from '../features/trust/operations/change-profile-operations.ts';
-import { checkPolicyAmong } from '../features/trust/operations/check-policy-operation.ts';
-import { getMyProfile, listProfiles, showProfile } from '../features/trust/operations/profile-operations.ts';
-import { reportUsage } from '../features/trust/operations/report-usage-operation.ts';
+} from '../features/trust/operations.ts';
 import {
   listChangesets,
-  submitChangeset,
-  verifyChangeset,
-} from '../features/verification/operations/changeset-operations.ts';
-import {
   listVerificationPolicies,
   recordVerification,
   removeVerificationPolicy,
   setVerificationPolicy,
   startVerification,
+  submitChangeset,
   verificationStatus,
-} from '../features/verification/operations/verification-operations.ts';
+  verifyChangeset,
+} from '../features/verification/operations.ts';
 import {
   createTaskFile,
   failTaskFile,

@@ -1,11 +1,10 @@
-import { type CommitReader, commitService } from '../features/changesets/commit-reader.ts';
-import { type Fleet, fleetService } from '../features/claims/fleet/fleet.ts';
-import { type NetworkSettings, networkService } from '../features/network/judge-network.ts';
-import { type Ports, portsService } from '../features/port-blocks/ports.ts';
-import { teamService } from '../features/teams/team.ts';
-import type { TeamReader } from '../features/teams/team-reader.ts';
-import { consequencesService } from '../features/trust/approvals/decide-approval.ts';
-import { type Rules, rulesService } from '../features/trust/enforcement/rulebook-reader.ts';
+import { type CommitReader, commitService } from '../features/changesets/index.ts';
+import { type Fleet, fleetService } from '../features/claims/fleet/index.ts';
+import { type NetworkSettings, networkService } from '../features/network/index.ts';
+import { type Ports, portsService } from '../features/port-blocks/index.ts';
+import { type TeamReader, teamService } from '../features/teams/index.ts';
+import { consequencesService } from '../features/trust/approvals/index.ts';
+import { type Rules, rulesService } from '../features/trust/enforcement/index.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import { Services } from './service.ts';
 

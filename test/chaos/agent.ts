@@ -1,9 +1,10 @@
 // One agent, told by its standard input what to call: a line in, a line out.
 import { createInterface } from 'node:readline';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { refuse, StoreFailure } from '../../src/kernel/refusal.ts';
 import type { Connection } from '../../src/runtime/coordinator.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { type AgentOptions, fastClock } from './crew.ts';
 

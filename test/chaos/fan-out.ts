@@ -2,11 +2,12 @@
 // A parent with thousands of dependents ends; whoever passes that on is killed with SIGKILL again and again. In the end every
 // dependent has been told exactly once.
 import { join } from 'node:path';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { agent } from '../conformance/engine.ts';
 import { readOptions, startProgram, temporaryFolder } from './crew.ts';

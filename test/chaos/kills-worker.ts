@@ -2,9 +2,10 @@
 // its answer after it. Killed at any instant, the next incarnation asks again under the same operation_id.
 import { appendFileSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { type Line, lastUnanswered, parseJournal, type Tried } from './journal.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { readLog } from '../chaos/log-check.ts';
 import { type Call, TestFleet } from '../support/fleet.ts';

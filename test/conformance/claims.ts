@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, replay, rowsOf } from '../../src/ledger/replay.ts';
 import { stateAt } from '../../src/ledger/time-travel/travel.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { TestFleet } from '../support/fleet.ts';
 import { convergenceCases } from './claims-roles.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { tableUrl, testTable } from '../support/dynamodb.ts';
 import type { Fault } from '../support/dynamodb-faults.ts';
 import { type DynamoProxy, startProxy } from '../support/dynamodb-proxy.ts';

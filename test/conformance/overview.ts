@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { lookAround } from '../../src/features/overview/take-overview.ts';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { until } from '../support/until.ts';
 import { patientAgent } from './engine.ts';
 import type { Scene } from './suite.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import type { Authority } from '../../src/runtime/operation.ts';
 import { ask } from '../support/asking.ts';
 import { paced } from '../support/paced.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { until } from '../support/until.ts';
 import { patientAgent } from './engine.ts';
 import { silentCases } from './silent.ts';

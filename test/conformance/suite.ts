@@ -1,5 +1,5 @@
 import { after, before, describe } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { approvalCases } from './approvals.ts';
 import { areaCases } from './areas.ts';
 import { boardCases } from './board.ts';

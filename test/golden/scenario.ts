@@ -102,17 +102,8 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const workspace = findWorkspace(folder);
   const project = 'golden';
   const rules = new Rules(store, project, clock);
-  const enforcement = profileEnforcement(rules);
-  const context = {
-    store,
-    clock,
-    ids,
-    workspace,
-    project,
-    hints,
-    enforcement,
-    services: placeServices({ rules }),
-  };
+  const around = { enforcement: profileEnforcement(rules), services: placeServices({ rules }) };
+  const context = { store, clock, ids, workspace, project, hints, ...around };
   const connect = (agent_id: string) =>
     new Connection(context, { agent_id, agent_type: 'codex', session_id: `${agent_id}-1` });
   const [anna, bert] = [connect('anna'), connect('bert')];

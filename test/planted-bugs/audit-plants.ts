@@ -14,21 +14,21 @@ export const auditPlants: readonly Plant[] = [
   },
   {
     name: 'audit: a seal is believed without counting again',
-    file: trail('verify'),
+    file: trail('verify-log'),
     from: 'seal.hash === sealHash(seal, packed) &&',
     to: '',
     tests: [audit('tamper.long')],
   },
   {
     name: 'audit: the seals are no chain',
-    file: trail('verify'),
+    file: trail('verify-log'),
     from: "seal.previous === (before?.hash ?? '') &&",
     to: '',
     tests: [audit('tamper.long')],
   },
   {
     name: 'audit: a head that was kept is not looked for',
-    file: trail('verify'),
+    file: trail('verify-log'),
     from: 'let expected = options.expect === undefined;',
     to: 'let expected = true;',
     tests: [audit('tamper.long')],
@@ -77,7 +77,7 @@ export const auditPlants: readonly Plant[] = [
   },
   {
     name: 'audit: a search skips segments that hold what it looks for',
-    file: trail('words'),
+    file: trail('search-words'),
     from: 'newest_at_ms < filter.since_ms',
     to: 'oldest_at_ms < filter.since_ms',
     tests: [audit('query')],

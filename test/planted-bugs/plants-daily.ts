@@ -42,7 +42,7 @@ export const daily: readonly Plant[] = [
   },
   {
     name: 'clean-up goes by the agent, not by its session',
-    file: 'src/features/sessions/free-leases.ts',
+    file: 'src/ledger/lease.ts',
     from: 'lease.agent_id === agent_id && lease.session_id === session_id',
     to: 'lease.agent_id === agent_id && session_id !== undefined',
     tests: [sessions, onMemory],

@@ -93,14 +93,14 @@ export const filing: readonly Plant[] = [
   },
   {
     name: 'files: the last proposal is decided first',
-    file: files('serialise'),
+    file: files('serialise-line'),
     from: 'staged.map((each) => {',
     to: 'staged.toReversed().map((each) => {',
     tests: [claims],
   },
   {
     name: 'files: what was decided stays in the inbox',
-    file: files('serialise'),
+    file: files('serialise-line'),
     from: 'for (const each of left) remove(each);',
     to: '',
     tests: [claims],

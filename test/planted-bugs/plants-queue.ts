@@ -1,6 +1,6 @@
 import type { Plant } from './plants.ts';
 
-const domain = (name: string) => `test/${name}.test.ts`;
+const domain = (name: string) => `test/features/${name}.test.ts`;
 const conformance = (name: string) => `test/conformance/${name}.test.ts`;
 
 /** Which task is handed out to whom, and what its end means to others. */
@@ -10,28 +10,28 @@ export const queueing: readonly Plant[] = [
     file: 'src/features/queue/submit-work.ts',
     from: "    return refuse('unknown_dependency',",
     to: "    return undefined;\n  if (parent === '')\n    return refuse('unknown_dependency',",
-    tests: [domain('submit-work')],
+    tests: [domain('queue/submit-work')],
   },
   {
     name: 'the end of a task is not passed on',
     file: 'src/features/queue/state.ts',
     from: 'releasing: state.has_dependents,',
     to: 'releasing: false,',
-    tests: [domain('end-work')],
+    tests: [domain('queue/end-work')],
   },
   {
     name: 'priority 10 sorts before 2',
     file: 'src/features/queue/state.ts',
     from: "String(state.priority).padStart(2, '0')",
     to: 'String(state.priority)',
-    tests: [domain('get-work'), conformance('memory')],
+    tests: [domain('queue/get-work'), conformance('memory')],
   },
   {
     name: 'files that others have locked do not matter',
     file: 'src/features/queue/task-files.ts',
     from: 'lease.agent_id === agent_id || isOver(lease, now_ms)',
     to: 'lease.agent_id !== agent_id || isOver(lease, now_ms)',
-    tests: [domain('get-work')],
+    tests: [domain('queue/get-work')],
   },
   {
     name: 'every release of a lock makes all who wait read the whole queue',
@@ -45,14 +45,14 @@ export const queueing: readonly Plant[] = [
     file: 'src/features/queue/get-work.ts',
     from: 'open.length === 0 && !(isAll',
     to: 'open.length < 0 && !(isAll',
-    tests: [domain('get-work')],
+    tests: [domain('queue/get-work')],
   },
   {
     name: 'a task is kept for somebody in line who can’t have it',
     file: 'src/features/queue/work-line.ts',
     from: ' && canTake(agent_id, task)',
     to: '',
-    tests: [domain('get-work')],
+    tests: [domain('queue/get-work')],
   },
   {
     name: 'only what ran out below a folder is cleared away',
@@ -66,21 +66,21 @@ export const queueing: readonly Plant[] = [
     file: 'src/features/queue/settle-due.ts',
     from: 'const retry_at_ms = now_ms + retryDelay_ms(state.attempt_count);',
     to: 'const retry_at_ms = now_ms;',
-    tests: [domain('get-work'), domain('end-work'), domain('task-states.long')],
+    tests: [domain('queue/get-work'), domain('queue/end-work'), domain('queue/task-states.long')],
   },
   {
     name: 'what should skip waits instead',
     file: 'src/features/queue/state.ts',
     from: "state.status === 'skipped' || state.on_dependency_failure !== 'skip'",
     to: "state.status !== 'failed'",
-    tests: [domain('dependency-failure')],
+    tests: [domain('queue/dependency-failure')],
   },
   {
     name: 'to run anyway is to wait for the failed one',
     file: 'src/features/queue/state.ts',
     from: "if (state.on_dependency_failure !== 'run') return { ...state, failed_dependencies };",
     to: "if (state.on_dependency_failure !== 'skip') return { ...state, failed_dependencies };",
-    tests: [domain('dependency-failure')],
+    tests: [domain('queue/dependency-failure')],
   },
   {
     name: 'a skip is not passed on',

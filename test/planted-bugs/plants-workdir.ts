@@ -77,14 +77,14 @@ export const coordinating: readonly Plant[] = [
   },
   {
     name: 'mirror: a work_id counts for what it says',
-    file: mirror('mirror'),
+    file: mirror('mirror-tree'),
     from: 'const isNamed = named?.directory === directory && isMeant(look, file, named);',
     to: 'const isNamed = named !== undefined;',
     tests: [taking],
   },
   {
     name: 'mirror: what others showed since we read the tree is taken for deleted',
-    file: mirror('mirror'),
+    file: mirror('mirror-tree'),
     from: 'const tree = readTree(place.root);',
     to: 'const { tree } = place;',
     tests: [mirrors],

@@ -19,7 +19,7 @@ export interface Plant {
   readonly tests: readonly string[];
 }
 
-const domain = (name: string) => `test/${name}.test.ts`;
+const domain = (name: string) => `test/features/${name}.test.ts`;
 const stores = (name: string) => `test/stores/${name}.test.ts`;
 const conformance = (name: string) => `test/conformance/${name}.test.ts`;
 
@@ -29,28 +29,28 @@ const lease: Plant[] = [
     file: 'src/ledger/lease.ts',
     from: 'caller.token !== undefined && caller.token !== lease.token',
     to: 'caller.token === -1',
-    tests: [domain('locks')],
+    tests: [domain('locks/locks')],
   },
   {
     name: 'a lease holds one millisecond past its expiry',
     file: 'src/ledger/lease.ts',
     from: 'now_ms >= lease.expires_at_ms',
     to: 'now_ms > lease.expires_at_ms',
-    tests: [domain('locks')],
+    tests: [domain('locks/locks')],
   },
   {
     name: 'everybody is the holder',
     file: 'src/ledger/lease.ts',
     from: "lease.agent_id === caller.agent_id ? 'mine' : 'taken'",
     to: "lease.agent_id === '' ? 'taken' : 'mine'",
-    tests: [domain('locks')],
+    tests: [domain('locks/locks')],
   },
   {
     name: 'a new session of an agent keeps the old token',
     file: 'src/ledger/lease.ts',
     from: 'if (lease.session_id !== caller.session_id) return grant(record, caller, ttl_ms, now_ms);',
     to: '',
-    tests: [domain('locks')],
+    tests: [domain('locks/locks')],
   },
   {
     name: 'tokens follow the clock alone',
@@ -64,7 +64,7 @@ const lease: Plant[] = [
     file: 'src/features/locks/release-lock.ts',
     from: 'return commit(events, ended.answer, ended.not_after_ms);',
     to: 'return commit(events, ended.answer);',
-    tests: [domain('locks')],
+    tests: [domain('locks/locks')],
   },
 ];
 
@@ -150,14 +150,14 @@ const areas: Plant[] = [
     file: 'src/features/locks/reach.ts',
     from: 'if (line !== undefined && !isBefore(',
     to: 'if (line === undefined || !isBefore(',
-    tests: [domain('lock-line'), 'test/simulation/simulation.test.ts'],
+    tests: [domain('locks/lock-line'), 'test/simulation/simulation.test.ts'],
   },
   {
     name: 'a reader stands a writer',
     file: 'src/ledger/lease.ts',
     from: 'a.shared === true && b.shared === true',
     to: 'a.shared === true || b.shared === true',
-    tests: [domain('lock-line'), 'test/simulation/simulation.test.ts'],
+    tests: [domain('locks/lock-line'), 'test/simulation/simulation.test.ts'],
   },
   {
     name: 'the list of locked folders is looked at, not expected',
@@ -171,21 +171,21 @@ const areas: Plant[] = [
     file: 'src/features/locks/acquire-lock.ts',
     from: 'if (hasFolder(fresh) && findings.line === undefined)',
     to: 'if (hasFolder(fresh) && findings.line === null)',
-    tests: [domain('lock-areas'), 'test/simulation/simulation.test.ts'],
+    tests: [domain('locks/lock-areas'), 'test/simulation/simulation.test.ts'],
   },
   {
     name: 'what ran out above and below is left standing',
     file: 'src/features/locks/reach.ts',
     from: 'if (wanted.has(place) || hit.length > 0) over.push(expired(place, lease));',
     to: 'if (wanted.has(place)) over.push(expired(place, lease));',
-    tests: [domain('lock-areas'), 'test/simulation/simulation.test.ts'],
+    tests: [domain('locks/lock-areas'), 'test/simulation/simulation.test.ts'],
   },
   {
     name: 'a place in line holds without saying until when',
     file: 'src/features/locks/acquire-lock.ts',
     from: 'let not_after_ms = line?.alive_until_ms ?? Number.POSITIVE_INFINITY;',
     to: 'let not_after_ms = Number.POSITIVE_INFINITY;',
-    tests: [domain('lock-line')],
+    tests: [domain('locks/lock-line')],
   },
   {
     name: 'PostgreSQL: get_work does not ask whether a folder is locked',

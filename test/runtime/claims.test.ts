@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fleetService } from '../../src/features/claims/fleet/fleet.ts';
 import { lookAround } from '../../src/features/overview/take-overview.ts';
 import { open } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -132,7 +133,7 @@ test('rules with mistakes in them keep nobody from looking, and let nobody claim
   const { coxswain } = await place();
   const ann = agent(coxswain, 'ann');
   await ann('claim_edge', EDGE);
-  const { fleet } = coxswain as { fleet: { rules: () => Promise<unknown> } };
+  const fleet = coxswain.use(fleetService) as { rules: () => Promise<unknown> };
   const sound = fleet.rules;
   fleet.rules = async () => ({ success: false, error: 'team_invalid', message: 'line 3', remedy: 'mend it' });
   try {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { getWork } from '../../src/features/queue/operations/get-work-operation.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { temporaryFolder } from '../chaos/crew.ts';
 import { agent } from '../conformance/engine.ts';
 import { somebody } from '../conformance/profiles.ts';

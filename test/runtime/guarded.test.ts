@@ -12,10 +12,11 @@ import { guarded } from '../../src/features/trust/commands.ts';
 import type { Guard } from '../../src/features/trust/guard-operation.ts';
 import { approve, showApproval } from '../../src/features/trust/operations/approval-operations.ts';
 import { submitChangeset } from '../../src/features/verification/commands.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Decision } from '../../src/ledger/decision.ts';
 import { commands } from '../../src/runtime/commands.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { type AnyOperation, answerOf, type Operation } from '../../src/runtime/operation.ts';
 import { FORCE_PUSH, guard as guardOf } from '../features/trust/guard-facts.ts';
 

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { claimEvent, NEVER_MS } from '../../src/features/claims/edge-claim.ts';
 import { routeWork, suggestNext } from '../../src/features/claims/operations/route-work-operation.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { commit } from '../../src/ledger/decision.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import type { Operation } from '../../src/runtime/operation.ts';
 
 type Told = readonly [feature: string, edge: string, type: string, agent_id: string, data?: JsonObject];

@@ -1,8 +1,8 @@
 import { DeleteItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { ClaimRules } from '../../src/features/claims/claim-rules.ts';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { compareWithLive, type Difference, replay } from '../../src/ledger/replay.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { plainClient } from '../support/dynamodb.ts';
 import { Behind } from '../support/dynamodb-behind.ts';

@@ -1,6 +1,7 @@
 import type { ClaimRules } from '../../src/features/claims/claim-rules.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { SEED_RULES, TestFleet } from '../support/fleet.ts';
 
 export const SECOND_MS = 1000;

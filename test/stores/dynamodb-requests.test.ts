@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BatchGetItemCommandInput, TransactWriteItemsCommandInput } from '@aws-sdk/client-dynamodb';
-import type { Coxswain } from '../../src/index.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import type { RequestSeen } from '../../src/stores/dynamodb/table-client.ts';
 import { agent, type Call } from '../conformance/engine.ts';
 import { type TestTable, testTable } from '../support/dynamodb.ts';

@@ -8,10 +8,11 @@ import { NEVER_MS } from '../../src/features/claims/edge-claim.ts';
 import { claimEdge } from '../../src/features/claims/operations/claim-edge-operation.ts';
 import { convergeEdge } from '../../src/features/claims/operations/keep-claim-operations.ts';
 import { assignProfile, setProfile } from '../../src/features/trust/operations/change-profile-operations.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { isSerialiser, type Serialised } from '../../src/ledger/serialiser.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { agent, type Call } from '../conformance/engine.ts';
 import { ask } from '../support/asking.ts';
 

@@ -1,6 +1,8 @@
 // A store behind the injecting proxy, and what its log says in the end: the same table, seen without the proxy.
-import { type Coxswain, type OpenOptions, open } from '../../src/index.ts';
+
+import { open } from '../../src/index.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
+import type { Coxswain, OpenOptions } from '../../src/runtime/coxswain.ts';
 import { agent, type Call } from '../conformance/engine.ts';
 import { type TestTable, tableUrl, testTable } from './dynamodb.ts';
 import type { Fault } from './dynamodb-faults.ts';

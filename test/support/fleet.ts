@@ -2,13 +2,13 @@ import { type ClaimRules, DEFAULT_RULES } from '../../src/features/claims/claim-
 import { noFleet } from '../../src/features/claims/fleet/fleet.ts';
 import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
 import { Rules } from '../../src/features/trust/enforcement/rulebook-reader.ts';
-import type { Coxswain } from '../../src/index.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';
 import type { Actor, LogEntry } from '../../src/ledger/log.ts';
 import { Connection } from '../../src/runtime/coordinator.ts';
 import type { CoordinatorContext } from '../../src/runtime/coordinator-context.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import type { Authority } from '../../src/runtime/operation.ts';
 import { placeServices } from '../../src/runtime/place-services.ts';
 import { ask, type Call } from './asking.ts';

@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { canonical, replay } from '../../src/ledger/replay.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { agent } from '../conformance/engine.ts';

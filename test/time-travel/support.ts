@@ -1,10 +1,10 @@
 import { claimEvent } from '../../src/features/claims/edge-claim.ts';
-import type { Coxswain } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { commit, prefixed } from '../../src/ledger/decision.ts';
 import { type EventBody, keyText } from '../../src/ledger/entity.ts';
 import type { LogEntry } from '../../src/ledger/log.ts';
 import { canonical, type State } from '../../src/ledger/replay.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 
 let written = 0;

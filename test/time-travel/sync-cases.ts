@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Coxswain } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';
 import type { Store } from '../../src/ledger/store-port.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 import { type Engine, type Fixture, sqlite } from '../conformance/engine.ts';
 import {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Coxswain } from '../../src/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { rowsForward } from '../../src/ledger/audit/read-forward.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../../src/ledger/log.ts';
@@ -9,6 +8,7 @@ import type { Store } from '../../src/ledger/store-port.ts';
 import { unplaced } from '../../src/ledger/sync/row-identity.ts';
 import type { Source, Target } from '../../src/ledger/sync/survey.ts';
 import { type Synced, type SyncOptions, sync } from '../../src/ledger/sync/sync-stores.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { entities } from '../../src/runtime/entities.ts';
 
 /** The golden log: a story in which every event there is occurs, with reads and refusals between. */

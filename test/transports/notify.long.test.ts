@@ -8,8 +8,9 @@ import { verify } from '@octokit/webhooks-methods';
 import { checkGuardrails } from '../../src/features/guardrails/operations.ts';
 import { readChannels } from '../../src/features/trust/notify/channels.ts';
 import { deliverAll, deliverRound } from '../../src/features/trust/notify/courier.ts';
-import { type Coxswain, open } from '../../src/index.ts';
+import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Coxswain } from '../../src/runtime/coxswain.ts';
 import { until } from '../support/until.ts';
 import { cox, type Scratch, scratch, startHttp, startMcp } from './support.ts';
 

@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { escaped } from '../../transports/http/metrics-route.ts';
 import { isBidding } from './board-claim.ts';
 import { boardClaimsNeeds, type OpenBoardClaim, openBoardClaims } from './open-board-claims.ts';

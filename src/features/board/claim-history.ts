@@ -1,6 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import type { ApprovalRecord } from '../trust/approvals/approval.ts';
+import type { ApprovalRecord } from '../trust/approvals/index.ts';
 import type { ArtefactRecord } from './artefact.ts';
 import { byName } from './board.ts';
 import {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Loaded, Needs, Range } from '../../ledger/decision.ts';
-import { type ApprovalState, approvalRanges, statusAt } from '../trust/approvals/approval.ts';
+import { type ApprovalState, approvalRanges, statusAt } from '../trust/approvals/index.ts';
 import { type BoardClaimRecord, boardClaimKey, isOpen } from './board-claim.ts';
 import { REWORK_APPROVAL, reworkIdOf } from './rework.ts';
 import { type ThreadState, threadKey } from './thread.ts';

@@ -5,10 +5,14 @@ import { limits } from '../../kernel/limits.ts';
 import { commit, type Decision, need } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { ApprovalState } from '../trust/approvals/approval.ts';
-import { conclusionOf, type PersonsDecision } from '../trust/approvals/decide-approval.ts';
-import { noticeEvent } from '../trust/approvals/notice.ts';
-import { requestEvent, wanted } from '../trust/approvals/request-approval.ts';
+import {
+  type ApprovalState,
+  conclusionOf,
+  noticeEvent,
+  type PersonsDecision,
+  requestEvent,
+  wanted,
+} from '../trust/approvals/index.ts';
 import { type BoardState, boardKey, boardOf, memberOf } from './board.ts';
 import { type BoardClaimRecord, type BoardClaimState, boardClaimKey } from './board-claim.ts';
 import { assignRework, type ClaimDraft, feedbackIn } from './claim-machine.ts';

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Loaded, need, type Range, refused, type Verdict } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../../ledger/lease.ts';
-import { heardSince, type SessionState } from '../sessions/state.ts';
+import { heardSince, type SessionState } from '../sessions/index.ts';
 import { agentChanged, claimModeIn, modeChanged, type SingleAgent } from './claim-mode.ts';
 import type { ClaimRules } from './claim-rules.ts';
 import { type ClaimState, claimsOf } from './edge-claim.ts';

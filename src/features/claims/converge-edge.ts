@@ -2,7 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Decision, need, refused, type Verdict } from '../../ledger/decision.ts';
-import { type ApprovalState, approvalKey, statusAt } from '../trust/approvals/approval.ts';
+import { type ApprovalState, approvalKey, statusAt } from '../trust/approvals/index.ts';
 import type { ClaimCommand } from './acting.ts';
 import { commitUnder, decideScene, named, type Own, ownGrant, type Scene } from './claim-context.ts';
 import { type Evaluators, evaluated } from './claim-evaluators.ts';

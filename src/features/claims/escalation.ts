@@ -1,12 +1,9 @@
 import { sha256 } from '../../kernel/hash.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { EventBody } from '../../ledger/entity.ts';
-import { nextVersion } from '../../ledger/entity.ts';
+import { type EventBody, nextVersion } from '../../ledger/entity.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import type { ApprovalState } from '../trust/approvals/approval.ts';
-import { noticeEvent } from '../trust/approvals/notice.ts';
-import { requestEvent, wanted } from '../trust/approvals/request-approval.ts';
+import { type ApprovalState, noticeEvent, requestEvent, wanted } from '../trust/approvals/index.ts';
 import { named, type Scene } from './claim-context.ts';
 import { normEdge } from './edge.ts';
 import { claimEvent, claimId } from './edge-claim.ts';

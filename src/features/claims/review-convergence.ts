@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import type { ApprovalState } from '../trust/approvals/approval.ts';
-import { conclusionOf, type PersonsDecision } from '../trust/approvals/decide-approval.ts';
+import { type ApprovalState, conclusionOf, type PersonsDecision } from '../trust/approvals/index.ts';
 import { type ClaimRecord, type ClaimState, claimEvent, claimKey, NEVER_MS } from './edge-claim.ts';
 import { type EscalatedConvergence, escalatedIn } from './escalation.ts';
 

@@ -6,7 +6,7 @@ import { commit, type Decision, refused, type Verdict } from '../../ledger/decis
 import type { EventBody } from '../../ledger/entity.ts';
 import { isOver, type Lease } from '../../ledger/lease.ts';
 import { HOUSEKEEPER } from '../../ledger/log.ts';
-import { noticeEvent } from '../trust/approvals/notice.ts';
+import { noticeEvent } from '../trust/approvals/index.ts';
 import type { ClaimRules } from './claim-rules.ts';
 import { type ClaimState, claimEvent, claimId, claimKey, heldLease } from './edge-claim.ts';
 import { released, timeUp } from './released.ts';

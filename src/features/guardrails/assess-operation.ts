@@ -1,5 +1,5 @@
 import type { Place } from '../../command-analysis/shell/parameters.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
 import { credentialFinding } from './credentials.ts';

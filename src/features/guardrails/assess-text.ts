@@ -1,4 +1,4 @@
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
 

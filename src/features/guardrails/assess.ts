@@ -7,8 +7,7 @@ import {
 import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
 import { isKnown, within } from '../../command-analysis/shell/word.ts';
 import { globMatches } from '../../kernel/glob.ts';
-import type { Finding } from '../trust/finding.ts';
-import { PROJECT_WARNING } from '../trust/verdict.ts';
+import { type Finding, PROJECT_WARNING } from '../trust/index.ts';
 import { checkedOut } from './checked-out.ts';
 import { isControlFile } from './control-files.ts';
 import { isCredentialFile } from './credentials.ts';

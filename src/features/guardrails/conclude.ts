@@ -1,5 +1,5 @@
 import type { Place } from '../../command-analysis/shell/analyse-shell.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 import type { Assessment } from './assess.ts';
 import { excuse, type RepositoryFacts } from './excuse.ts';
 

@@ -1,6 +1,6 @@
 import type { Place } from '../../command-analysis/shell/parameters.ts';
 import { literal, shortFolder, within } from '../../command-analysis/shell/word.ts';
-import type { Category, Finding } from '../trust/finding.ts';
+import type { Category, Finding } from '../trust/index.ts';
 import type { Assessment } from './assess.ts';
 import { isTemporary } from './known-places.ts';
 import type { Removal } from './pattern.ts';

@@ -1,7 +1,7 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
 import { isKnown, within } from '../../command-analysis/shell/word.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 import type { Detail, PatternText, Removal } from './pattern.ts';
 import { patternOf } from './registry.ts';
 

@@ -3,8 +3,8 @@ import { sha256 } from '../../kernel/hash.ts';
 import { canonical, type JsonObject } from '../../kernel/json.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
 import { guardOperation } from '../trust/commands.ts';
-import { rulesFor } from '../trust/enforcement/rulebook-reader.ts';
-import type { Guard } from '../trust/guard-operation.ts';
+import { rulesFor } from '../trust/enforcement/index.ts';
+import type { Guard } from '../trust/index.ts';
 
 const SUBJECT_CHARS_MAX = 200;
 

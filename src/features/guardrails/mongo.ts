@@ -1,6 +1,6 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { lazily } from '../../kernel/lazily.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 
 const CHARS_MAX = 1024 * 1024;
 const FINDINGS_MAX = 50;

@@ -7,7 +7,7 @@ import {
 } from '../../command-analysis/shell/program-options.ts';
 import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
 import { isKnown, mapWord, type Word } from '../../command-analysis/shell/word.ts';
-import type { Category, Finding } from '../trust/finding.ts';
+import type { Category, Finding } from '../trust/index.ts';
 import type { Dialect } from './sql/sql-tokens.ts';
 
 /** What the registry says of one dangerous thing. */

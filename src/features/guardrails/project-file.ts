@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Place } from '../../command-analysis/shell/parameters.ts';
 import { type FileProblem, readYaml } from '../../storage/yaml-file.ts';
-import { CATEGORIES } from '../trust/finding.ts';
+import { CATEGORIES } from '../trust/index.ts';
 import { assessCommand, isWarningOnly } from './assess.ts';
 import { excuse, RULES, type Rule } from './excuse.ts';
 import type { ProjectPattern, ProjectPatterns } from './project.ts';

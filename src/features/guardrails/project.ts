@@ -1,7 +1,6 @@
 import { parseOptions } from '../../command-analysis/shell/program-options.ts';
 import { globMatches } from '../../kernel/glob.ts';
-import type { Category } from '../trust/finding.ts';
-import { PROJECT_WARNING } from '../trust/verdict.ts';
+import { type Category, PROJECT_WARNING } from '../trust/index.ts';
 import type { Findings } from './guard-findings.ts';
 import type { Run } from './pattern.ts';
 

@@ -1,5 +1,5 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 
 const LINES_MAX = 10_000;
 const FINDINGS_MAX = 50;

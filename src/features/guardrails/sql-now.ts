@@ -1,5 +1,5 @@
 import type { Place } from '../../command-analysis/shell/parameters.ts';
-import type { Finding } from '../trust/finding.ts';
+import type { Finding } from '../trust/index.ts';
 import { shown } from './guard-findings.ts';
 import { hazardOf } from './sql/hazards.ts';
 import type { Dialect } from './sql/sql-tokens.ts';

@@ -1,5 +1,5 @@
-import type { Coxswain } from '../../index.ts';
 import { sameSecretHash, secretHash } from '../../kernel/secret.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { apiKey, isLive, type KeyState } from './state.ts';
 
 const KEY = /^cox(p?)_([0-9a-f]{12})_([\w-]{43})$/;

@@ -1,8 +1,8 @@
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
-import { discoverNeeds, type SessionState } from '../sessions/state.ts';
-import { reviewersOf, teamService } from '../teams/team.ts';
+import { discoverNeeds, type SessionState } from '../sessions/index.ts';
+import { reviewersOf, teamService } from '../teams/index.ts';
 import { acknowledgeMessages, sendMessage as send } from './commands.ts';
 import { type Inbox, inboxRanges, listMessages, type Message, receivedKey } from './state.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
-import { type RulebookState, rulebookKey } from '../trust/rulebook.ts';
+import { type RulebookState, rulebookKey } from '../trust/index.ts';
 import {
   CATEGORY_NAMES,
   CONFIGURABLE,

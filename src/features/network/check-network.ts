@@ -3,8 +3,7 @@ import { refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
-import type { Standing } from '../trust/profile.ts';
-import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+import { type RulebookState, rulebookKey, type Standing, standingOf } from '../trust/index.ts';
 import {
   type Judgement,
   judgeHost,

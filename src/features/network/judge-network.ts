@@ -1,7 +1,7 @@
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
 import { defineService } from '../../runtime/service.ts';
-import type { Profile, Standing } from '../trust/profile.ts';
+import type { Profile, Standing } from '../trust/index.ts';
 import { type Address, readAddress, type SpecialKind, specialRange } from './address.ts';
 import { expandEntry, type NetworkPolicies, type NetworkPolicy, policyNamed } from './policies.ts';
 import { forbidsPort, isLocalhost, meansAddress, meansName, opensPort, type Rule, readRule } from './rule.ts';

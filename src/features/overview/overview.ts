@@ -2,26 +2,27 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Loaded, type Needs, prefixed, type Range } from '../../ledger/decision.ts';
-import { boardClaimsNeeds } from '../board/open-board-claims.ts';
-import type { ClaimRules } from '../claims/claim-rules.ts';
-import { edgeClaims, edgeClaimsNeeds } from '../claims/open-edge-claims.ts';
-import { handoffRange, listHandoffs } from '../handoffs/state.ts';
-import { checkLocks, checkLocksNeeds } from '../locks/check-locks.ts';
-import { type Message, unreadRange } from '../mail/state.ts';
-import { describeTask, filedRanges } from '../queue/show-work.ts';
+import { boardClaimsNeeds } from '../board/index.ts';
+import { type ClaimRules, edgeClaims, edgeClaimsNeeds } from '../claims/index.ts';
+import { handoffRange, listHandoffs } from '../handoffs/index.ts';
+import { checkLocks, checkLocksNeeds } from '../locks/index.ts';
+import { type Message, unreadRange } from '../mail/index.ts';
 import {
   DEAD,
   DUE,
+  describeTask,
+  filedRanges,
   HELD_BACK,
+  lineKey,
   READY,
   TASK,
   type TaskRecord,
   type TaskState,
   WAITING,
-} from '../queue/state.ts';
-import { lineKey, waitersOf } from '../queue/work-line.ts';
-import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/state.ts';
-import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+  waitersOf,
+} from '../queue/index.ts';
+import { discoverAgents, discoverNeeds, type SessionState } from '../sessions/index.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../trust/index.ts';
 import { trustNeeds, violationsByAgent } from './trusted.ts';
 
 export interface OverviewTimes {

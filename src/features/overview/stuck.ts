@@ -2,9 +2,9 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
-import { stuckBoardClaims } from '../board/open-board-claims.ts';
-import { staleEdgeClaims } from '../claims/open-edge-claims.ts';
-import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/state.ts';
+import { stuckBoardClaims } from '../board/index.ts';
+import { staleEdgeClaims } from '../claims/index.ts';
+import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/index.ts';
 import { deadTasks, filedTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
 import { awaitingApproval } from './trusted.ts';
 

@@ -1,6 +1,7 @@
-import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { shownStore } from '../../runtime/about.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
+import { fleetService } from '../claims/fleet/index.ts';
 import { type OverviewTimes, overview, overviewNeeds } from './overview.ts';
 import { stuckNeeds, stuckThings } from './stuck.ts';
 
@@ -9,10 +10,10 @@ import { stuckNeeds, stuckThings } from './stuck.ts';
  * view that is redrawn when the log grows must not make it grow.
  */
 export async function lookAround(
-  place: Pick<Coxswain, 'store' | 'store_url' | 'project' | 'fleet'> & { readonly presence: OverviewTimes },
+  place: Pick<Coxswain, 'store' | 'store_url' | 'project' | 'use'> & { readonly presence: OverviewTimes },
 ): Promise<{ seen: JsonObject; now_ms: number }> {
-  const { store, store_url, project, fleet } = place;
-  const rules = await fleet.rules();
+  const { store, store_url, project } = place;
+  const rules = await place.use(fleetService).rules();
   const { idle_ms, stale_ms } = place.presence;
   const times = { idle_ms, stale_ms, claim_rules: 'success' in rules ? undefined : rules };
   const { loaded, now_ms } = await store.find(project, overviewNeeds());

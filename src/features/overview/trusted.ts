@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
-import { approvalRanges, listApprovals } from '../trust/approvals/approval.ts';
-import { type ViolationCount, violatorsRange } from '../trust/violations.ts';
+import { approvalRanges, listApprovals } from '../trust/approvals/index.ts';
+import { type ViolationCount, violatorsRange } from '../trust/index.ts';
 
 const PENDING = { status: 'pending', limit: limits.overview_stuck_max } as const;
 const violators = violatorsRange(limits.overview_rows_max);

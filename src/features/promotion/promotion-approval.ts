@@ -3,9 +3,13 @@ import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { ApprovalRecord } from '../trust/approvals/approval.ts';
-import { noticeEvent } from '../trust/approvals/notice.ts';
-import { requestEvent, type Wanted, wanted } from '../trust/approvals/request-approval.ts';
+import {
+  type ApprovalRecord,
+  noticeEvent,
+  requestEvent,
+  type Wanted,
+  wanted,
+} from '../trust/approvals/index.ts';
 import type { Gate } from './promotion-gates.ts';
 
 export const PROMOTION_APPROVAL = 'promotion';

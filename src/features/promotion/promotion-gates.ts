@@ -1,7 +1,6 @@
 import { globMatches } from '../../kernel/glob.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { ClaimRules } from '../claims/claim-rules.ts';
-import { normEdge } from '../claims/edge.ts';
+import { type ClaimRules, normEdge } from '../claims/index.ts';
 
 /** Why a promotion is for a person. */
 export interface Gate extends JsonObject {

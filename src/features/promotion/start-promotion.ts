@@ -5,13 +5,17 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused, type Verdict } from '../../ledger/decision.ts';
 import type { EntityKey } from '../../ledger/entity.ts';
 import { type Caller, type Lease, standing } from '../../ledger/lease.ts';
-import type { ClaimRules } from '../claims/claim-rules.ts';
-import { normEdge, normFeature } from '../claims/edge.ts';
-import { type ClaimState, claimKey } from '../claims/edge-claim.ts';
-import { blocked } from '../locks/blocked.ts';
-import { decideWith, type Findings } from '../locks/reach.ts';
-import { type ApprovalState, approvalKey } from '../trust/approvals/approval.ts';
-import { approvalId, forbids, permits, useEvent, waits } from '../trust/approvals/request-approval.ts';
+import { type ClaimRules, type ClaimState, claimKey, normEdge, normFeature } from '../claims/index.ts';
+import { blocked, decideWith, type Findings } from '../locks/index.ts';
+import {
+  type ApprovalState,
+  approvalId,
+  approvalKey,
+  forbids,
+  permits,
+  useEvent,
+  waits,
+} from '../trust/approvals/index.ts';
 import { askEvents, PROMOTION_APPROVAL, waitsForPerson, wantedApproval } from './promotion-approval.ts';
 import { type Evaluators, refuseUnpassed } from './promotion-evaluators.ts';
 import { type Gate, gatesOf, requiredEvaluators } from './promotion-gates.ts';

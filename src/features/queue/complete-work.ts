@@ -4,8 +4,8 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { type Caller, type Lease, standing } from '../../ledger/lease.ts';
-import { sessionChangesKey } from '../changesets/session-changes.ts';
-import { missingProof, proofNeeds } from '../verification/test-required.ts';
+import { sessionChangesKey } from '../changesets/index.ts';
+import { missingProof, proofNeeds } from '../verification/index.ts';
 import { keptInFile } from './mirror-work.ts';
 import { type TaskRecord, type TaskState, taskEvent, taskKey } from './state.ts';
 

@@ -1,8 +1,7 @@
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Loaded, Needs, Range } from '../../ledger/decision.ts';
-import { foldersKey } from '../locks/locked-folders.ts';
-import { lockKey } from '../locks/state.ts';
+import { foldersKey, lockKey } from '../locks/index.ts';
 import { type GetWork, heads, inOrder, noTasks } from './get-work.ts';
 import type { TaskRecord } from './state.ts';
 import { filesAreFree, placesOf } from './task-files.ts';

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Step } from '../../runtime/operation.ts';
-import { commitService } from '../changesets/commit-reader.ts';
-import { type Changeset, changesetRange } from '../changesets/state.ts';
-import { exactHash, type PlainGuard, subjectOf } from '../guardrails/guard-step.ts';
-import type { Finding } from '../trust/finding.ts';
+import { type Changeset, changesetRange, commitService } from '../changesets/index.ts';
+import { exactHash, type PlainGuard, subjectOf } from '../guardrails/index.ts';
+import type { Finding } from '../trust/index.ts';
 import { type TaskState, taskKey } from './state.ts';
 
 const CHANGESETS_MAX = 20;

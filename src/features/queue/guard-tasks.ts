@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { exactHash, type PlainGuard, subjectOf } from '../guardrails/guard-step.ts';
-import { commandsIn, commandsInData, type TaskCommand } from '../guardrails/read-task-text.ts';
-import type { Finding } from '../trust/finding.ts';
+import {
+  commandsIn,
+  commandsInData,
+  exactHash,
+  type PlainGuard,
+  subjectOf,
+  type TaskCommand,
+} from '../guardrails/index.ts';
+import type { Finding } from '../trust/index.ts';
 import type { NewTask } from './submit-work.ts';
 
 const SHOWN_CHARS_MAX = 60_000;

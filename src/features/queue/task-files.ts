@@ -3,8 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Loaded } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord } from '../../ledger/entity.ts';
 import { isOver } from '../../ledger/lease.ts';
-import { foldersKey, lockedFolders } from '../locks/locked-folders.ts';
-import { areaOf, type LockState, lockKey, placeOf } from '../locks/state.ts';
+import { areaOf, foldersKey, type LockState, lockedFolders, lockKey, placeOf } from '../locks/index.ts';
 import type { TaskRecord } from './state.ts';
 
 /** The list of locked folders, the line, the caller's count of claims, the rulebook, and what its session has used up. */

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../kernel/refusal.ts';
-import { reviewersOf, type Team, tasksAtOnce } from '../teams/team.ts';
+import { reviewersOf, type Team, tasksAtOnce } from '../teams/index.ts';
 import type { Terms } from './terms.ts';
 
 /** What the rules say about work for this caller; undefined: nothing. */

@@ -4,7 +4,7 @@ import { commit, type Decision, type Loaded, refused } from '../../ledger/decisi
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
-import { type UsageState, usageEnded, usageKey } from '../trust/usage.ts';
+import { type UsageState, usageEnded, usageKey } from '../trust/index.ts';
 import { type SessionState, sessionEvent, sessionKey } from './state.ts';
 
 function stateOf(caller: SessionName, loaded: Loaded): SessionState | undefined {

@@ -6,18 +6,16 @@ import { refuse } from '../../kernel/refusal.ts';
 import { type Decision, type Loaded, need, refused } from '../../ledger/decision.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
-import { type Changeset, changesetRange } from '../changesets/state.ts';
+import { type Changeset, changesetRange } from '../changesets/index.ts';
 import {
   type Handoff,
   handoffKey,
   handoffRange,
   handoffWritten,
   type NewHandoff,
-} from '../handoffs/state.ts';
-import { AUTOMATIC } from '../locks/automatic-lock.ts';
-import { heldLocks } from '../locks/held-locks.ts';
-import { areaOf, type LockState, placeOf } from '../locks/state.ts';
-import { type TaskState, taskKey } from '../queue/state.ts';
+} from '../handoffs/index.ts';
+import { AUTOMATIC, areaOf, heldLocks, type LockState, placeOf } from '../locks/index.ts';
+import { type TaskState, taskKey } from '../queue/index.ts';
 import { refuseToFree } from './change-session.ts';
 import { claimedTasks } from './free-leases.ts';
 import { type SessionState, sessionKey } from './state.ts';

@@ -5,11 +5,8 @@ import { commit, type Decision, prefixed, type Range, refused } from '../../ledg
 import type { EventBody } from '../../ledger/entity.ts';
 import { type HeldPage, isHeldBy } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
-import { foldersKey, withFolders } from '../locks/locked-folders.ts';
-import { type LockState, lockEvent, lockKey, placeOf } from '../locks/state.ts';
-import { dueAt_ms } from '../queue/get-work.ts';
-import { giveBack } from '../queue/settle-due.ts';
-import { DUE, dueKey, TASK, type TaskState, taskKey } from '../queue/state.ts';
+import { foldersKey, type LockState, lockEvent, lockKey, placeOf, withFolders } from '../locks/index.ts';
+import { DUE, dueAt_ms, dueKey, giveBack, TASK, type TaskState, taskKey } from '../queue/index.ts';
 import { refuseToFree } from './change-session.ts';
 import { sessionKey } from './state.ts';
 

@@ -4,19 +4,11 @@ import { limits } from '../../kernel/limits.ts';
 import { unusableSetting } from '../../kernel/refusal.ts';
 import type { Decision } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { PresenceSettings } from '../../runtime/coxswain.ts';
 import type { PresenceTracker, Step } from '../../runtime/operation.ts';
 import type { SignOfLife } from './change-session.ts';
 import { touchSession } from './commands.ts';
 import { reclaimFromDeadSessions } from './reclaim-from-dead-sessions.ts';
-
-export interface PresenceSettings {
-  /** One sign of life stands for all calls of a connection within so long. */
-  readonly touch_ms?: number | undefined;
-  /** After so long without a call an active session is idle. */
-  readonly idle_ms?: number | undefined;
-  /** After so long without any sign of life a session is taken for dead. */
-  readonly stale_ms?: number | undefined;
-}
 
 /** How often those who are turned away look whether somebody died with what they want. */
 const LOOK_MS = 10_000;

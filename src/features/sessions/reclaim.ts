@@ -5,7 +5,7 @@ import type { Decision } from '../../ledger/decision.ts';
 import type { HeldPage as Page } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
 import { answerOf, type Step } from '../../runtime/operation.ts';
-import { heldLocks } from '../locks/held-locks.ts';
+import { heldLocks } from '../locks/index.ts';
 import { endSession } from './commands.ts';
 import { claimedTasks } from './free-leases.ts';
 import { closeFreeing, freeLocks, freeTasks } from './reclaim-commands.ts';

@@ -9,8 +9,9 @@ import {
   everyExclusiveLock,
   everyPlace,
   exclusiveLocksInReach,
-} from '../locks/held-files.ts';
-import { furtherNeeds, reachOf } from '../locks/reach.ts';
+  furtherNeeds,
+  reachOf,
+} from '../locks/index.ts';
 import type { Standing } from './profile.ts';
 
 /** So many files are looked up one by one, and then expected as they were; more by a look at all locks. */

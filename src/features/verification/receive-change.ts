@@ -1,6 +1,6 @@
 import { answerOf, type Operation } from '../../runtime/operation.ts';
-import type { NewChangeset } from '../changesets/state.ts';
-import { rulesFor } from '../trust/enforcement/rulebook-reader.ts';
+import type { NewChangeset } from '../changesets/index.ts';
+import { rulesFor } from '../trust/enforcement/index.ts';
 import { concludeRemote, receiveChange as receive, setVerificationPolicies } from './commands.ts';
 import type { RemoteOutcome } from './execute.ts';
 import type { Seen } from './route-changeset.ts';

@@ -4,15 +4,16 @@ import { commit, type Decision, type Loaded, need, refused, type Verdict } from 
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
-import { changesNoted, sessionChangesKey } from '../changesets/session-changes.ts';
 import {
   type Changeset,
   changesetEvent,
   changesetKey,
+  changesNoted,
   type NewChangeset,
   type Routed,
-} from '../changesets/state.ts';
-import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+  sessionChangesKey,
+} from '../changesets/index.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../trust/index.ts';
 import { policiesIn, policyBookKey } from './policy-book.ts';
 import { ASKED_MS, askPerson } from './verification-approval.ts';
 import { type ChangedFiles, type PlannedRun, planFor } from './verification-plan.ts';

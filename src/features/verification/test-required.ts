@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import type { Actor } from '../../ledger/log.ts';
-import { type RulebookState, rulebookKey, standingOf } from '../trust/rulebook.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../trust/index.ts';
 import { testsNeeds, testsPassed } from './tests-passed.ts';
 
 /** What somebody who says that a task is done has to show, if the profile wants it. */

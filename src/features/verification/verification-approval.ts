@@ -4,9 +4,15 @@ import { limits } from '../../kernel/limits.ts';
 import type { Loaded } from '../../ledger/decision.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
-import { type ApprovalState, approvalEvent, approvalKey } from '../trust/approvals/approval.ts';
-import { noticeEvent } from '../trust/approvals/notice.ts';
-import { approvalId, requestEvent, wanted } from '../trust/approvals/request-approval.ts';
+import {
+  type ApprovalState,
+  approvalEvent,
+  approvalId,
+  approvalKey,
+  noticeEvent,
+  requestEvent,
+  wanted,
+} from '../trust/approvals/index.ts';
 
 export const VERIFICATION_APPROVAL = 'verification';
 

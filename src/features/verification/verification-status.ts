@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
-import { type Changeset, changesetKey } from '../changesets/state.ts';
+import { type Changeset, changesetKey } from '../changesets/index.ts';
 import { unknownChangeset } from './route-changeset.ts';
 import {
   describeRun,

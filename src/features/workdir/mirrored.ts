@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shorten } from '../../kernel/shorten.ts';
-import type { NewHandoff } from '../handoffs/state.ts';
-import type { FiledAs, FileStatus } from '../queue/filed.ts';
-import type { SeenFile } from '../queue/mirror-work.ts';
+import type { NewHandoff } from '../handoffs/index.ts';
+import type { FiledAs, FileStatus, SeenFile } from '../queue/index.ts';
 import { lastSign_ms, type TaskFile, type TaskPriority, type WorkTask } from './task-file.ts';
 import { ownerOf } from './verbs.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';

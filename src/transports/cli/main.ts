@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { guardAsRun } from '../../features/guardrails/cli/guard-commands.ts';
+import { guardAsRun } from '../../features/guardrails/cli/index.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { type Refusal, refuse, StoreFailure } from '../../kernel/refusal.ts';

@@ -6,17 +6,18 @@ import {
   everyPlace,
   exclusiveLocksInReach,
   filesHeld,
+  furtherNeeds,
   type HeldBy,
-} from '../../features/locks/held-files.ts';
-import { furtherNeeds, reachOf } from '../../features/locks/reach.ts';
-import { type SessionState, sessionKey } from '../../features/sessions/state.ts';
-import type { Coxswain } from '../../index.ts';
+  reachOf,
+} from '../../features/locks/index.ts';
+import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
 import { areaName } from '../../kernel/area.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { normalisePath } from '../../kernel/path.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { defaultStore, open } from '../../runtime/open.ts';
 import type { HeldFile } from '../shared/held-by-others.ts';
 import { type Committer, findCommitter } from './git-committer.ts';

@@ -1,6 +1,6 @@
-import { type SessionState, sessionKey } from '../../features/sessions/state.ts';
-import type { Coxswain } from '../../index.ts';
+import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
 import type { Actor } from '../../ledger/log.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { clientIdentity, clientProcess, type ReadProcess, readProcess } from '../shared/client-process.ts';
 
 /** The clients whose hooks and MCP server name themselves after the client's process. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Standing } from '../../features/trust/profile.ts';
+import type { Standing } from '../../features/trust/index.ts';
 import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { heldByOthers, inTheWay } from '../shared/held-by-others.ts';

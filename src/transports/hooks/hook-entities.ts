@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { lockEntity, lockFoldersEntity } from '../../features/locks/entities.ts';
 import { sessionEntity } from '../../features/sessions/entities.ts';
-import { rulebookEntity } from '../../features/trust/rulebook.ts';
+import { rulebookEntity } from '../../features/trust/index.ts';
 import { defineEntities, type Entities } from '../../ledger/entity.ts';
 
 const few = defineEntities(lockEntity, lockFoldersEntity, sessionEntity, rulebookEntity);

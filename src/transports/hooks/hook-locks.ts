@@ -1,12 +1,20 @@
-import { AUTOMATIC } from '../../features/locks/automatic-lock.ts';
-import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../features/locks/check-locks.ts';
-import { heldLocks } from '../../features/locks/held-locks.ts';
-import { foldersKey, lockedFolders } from '../../features/locks/locked-folders.ts';
-import { acquireLock } from '../../features/locks/operations/acquire-lock-operation.ts';
-import { releaseLock } from '../../features/locks/operations/release-lock-operation.ts';
-import { areaOf, type Held, type LockState, lockKey, placeOf } from '../../features/locks/state.ts';
-import { type SessionState, sessionKey } from '../../features/sessions/state.ts';
-import { rulebookKey } from '../../features/trust/rulebook.ts';
+import {
+  AUTOMATIC,
+  areaOf,
+  checkLocks,
+  checkLocksMore,
+  checkLocksNeeds,
+  foldersKey,
+  type Held,
+  heldLocks,
+  type LockState,
+  lockedFolders,
+  lockKey,
+  placeOf,
+} from '../../features/locks/index.ts';
+import { acquireLock, releaseLock } from '../../features/locks/operations.ts';
+import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
+import { rulebookKey } from '../../features/trust/index.ts';
 import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';

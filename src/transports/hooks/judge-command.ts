@@ -1,15 +1,20 @@
 import { relative } from 'node:path';
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import type { Place as Where } from '../../command-analysis/shell/analyse-shell.ts';
-import type { Assessment } from '../../features/guardrails/assess.ts';
-import { branchesHere } from '../../features/guardrails/branch.ts';
-import { concluded } from '../../features/guardrails/conclude.ts';
-import { gatherFacts } from '../../features/guardrails/git-facts.ts';
-import { commandGuard, exactHash, guardAction, subjectOf } from '../../features/guardrails/guard-step.ts';
-import type { ProjectPatterns } from '../../features/guardrails/project.ts';
-import { readGuardrails } from '../../features/guardrails/project-reader.ts';
-import type { Finding } from '../../features/trust/finding.ts';
-import { hasChannels } from '../../features/trust/notify/channels.ts';
+import {
+  type Assessment,
+  branchesHere,
+  commandGuard,
+  concluded,
+  exactHash,
+  gatherFacts,
+  guardAction,
+  type ProjectPatterns,
+  readGuardrails,
+  subjectOf,
+} from '../../features/guardrails/index.ts';
+import type { Finding } from '../../features/trust/index.ts';
+import { hasChannels } from '../../features/trust/notify/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import type { Order, Verdict } from './hook-call.ts';

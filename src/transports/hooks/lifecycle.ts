@@ -1,13 +1,13 @@
-import { changesetRange, listChangesets } from '../../features/changesets/state.ts';
-import { type Inbox, inboxRanges, listMessages } from '../../features/mail/state.ts';
-import { endSession, heartbeat, registerSession } from '../../features/sessions/operations.ts';
+import { changesetRange, listChangesets } from '../../features/changesets/index.ts';
+import { type Inbox, inboxRanges, listMessages } from '../../features/mail/index.ts';
 import {
   discoverAgents,
   discoverNeeds,
   type SessionState,
   sessionKey,
-} from '../../features/sessions/state.ts';
-import { submitChangeset } from '../../features/verification/operations/changeset-operations.ts';
+} from '../../features/sessions/index.ts';
+import { endSession, heartbeat, registerSession } from '../../features/sessions/operations.ts';
+import { submitChangeset } from '../../features/verification/operations.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal } from '../../kernel/refusal.ts';

@@ -1,7 +1,6 @@
-import { profileEnforcerOf } from '../../features/trust/enforcement/profile-enforcer.ts';
-import { reportUsage } from '../../features/trust/operations/report-usage-operation.ts';
-import type { Standing } from '../../features/trust/profile.ts';
-import { writesUnderLock } from '../../features/trust/under-lock.ts';
+import { profileEnforcerOf } from '../../features/trust/enforcement/index.ts';
+import { type Standing, writesUnderLock } from '../../features/trust/index.ts';
+import { reportUsage } from '../../features/trust/operations.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';

@@ -1,9 +1,7 @@
 import type { Place } from '../../command-analysis/shell/parameters.ts';
 import { patchTargets } from '../../command-analysis/shell/patches.ts';
 import { NOTHING, type Touched, type Write } from '../../command-analysis/shell/shell-findings.ts';
-import type { Assessment } from '../../features/guardrails/assess.ts';
-import { assessEdit } from '../../features/guardrails/assess-edit.ts';
-import { branchesHere, topAt } from '../../features/guardrails/branch.ts';
+import { type Assessment, assessEdit, branchesHere, topAt } from '../../features/guardrails/index.ts';
 import type { Permission } from '../../runtime/access.ts';
 import { geminiWrites } from './gemini-paths.ts';
 

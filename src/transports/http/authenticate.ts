@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import type { KeyState } from '../../features/keys/state.ts';
-import { storedKey } from '../../features/keys/stored-key.ts';
-import type { Coxswain } from '../../index.ts';
+import { type KeyState, storedKey } from '../../features/keys/index.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { secretHash } from '../../kernel/secret.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
 import type { EnvironmentKey } from './environment-keys.ts';
 import { Buckets, networkOf } from './rate-limit.ts';

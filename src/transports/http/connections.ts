@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Coxswain } from '../../index.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
 import { invalid } from '../shared/answer.ts';
 import { type Checked, checkIdentity } from '../shared/identity.ts';

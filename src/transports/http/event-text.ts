@@ -1,10 +1,12 @@
-import { API_KEY } from '../../features/keys/state.ts';
-import { MESSAGE } from '../../features/mail/state.ts';
-import { approvalEntity } from '../../features/trust/approvals/approval.ts';
-import { noticeEntity } from '../../features/trust/approvals/notice.ts';
-import { callsEntity } from '../../features/trust/calls.ts';
-import { usageEntity } from '../../features/trust/usage.ts';
-import { violationCountEntity, violationEntity } from '../../features/trust/violations.ts';
+import { API_KEY } from '../../features/keys/index.ts';
+import { MESSAGE } from '../../features/mail/index.ts';
+import { approvalEntity, noticeEntity } from '../../features/trust/approvals/index.ts';
+import {
+  callsEntity,
+  usageEntity,
+  violationCountEntity,
+  violationEntity,
+} from '../../features/trust/index.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';

@@ -1,16 +1,21 @@
-import { keptFiles } from '../../features/changesets/state.ts';
-import { concludeRun, receiveChange } from '../../features/verification/receive-change.ts';
+import { keptFiles } from '../../features/changesets/index.ts';
+import {
+  concludeRun,
+  listRuns,
+  receiveChange,
+  runId,
+  runsOfCommit,
+} from '../../features/verification/index.ts';
 import {
   type Push,
   readPush,
   readWorkflowRun,
   type WorkflowOutcome,
-} from '../../features/verification/runner/github-events.ts';
-import { listRuns, runId, runsOfCommit } from '../../features/verification/verification-run.ts';
-import type { Coxswain } from '../../index.ts';
+} from '../../features/verification/runner/index.ts';
 import { uuidFromKey } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Exchange } from './http-exchange.ts';
 import type { Route } from './routes.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Coxswain } from '../../index.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { LogFeed } from '../../runtime/log-feed.ts';
 import type { McpEndpoint } from '../mcp/mcp-http.ts';
 import { refusalOf } from '../shared/answer.ts';

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boardMetrics } from '../../features/board/board-metrics.ts';
-import { anyKeyOpens, everyKey } from '../../features/keys/change-keys.ts';
-import { resolveSessionToken } from '../../features/sessions/session-token.ts';
-import { type Coxswain, type OpenOptions, open } from '../../index.ts';
+import { boardMetrics } from '../../features/board/index.ts';
+import { anyKeyOpens, everyKey } from '../../features/keys/index.ts';
+import { resolveSessionToken } from '../../features/sessions/index.ts';
+import { open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
+import type { Coxswain, OpenOptions } from '../../runtime/coxswain.ts';
 import { createMcpEndpoint } from '../mcp/mcp-http.ts';
 import { isLoopback } from './hosts.ts';
 import { type GivenConfig, readApiConfig } from './http-config.ts';

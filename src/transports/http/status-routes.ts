@@ -1,10 +1,10 @@
-import { checkLocks } from '../../features/locks/operations/check-locks-operation.ts';
-import type { Coxswain } from '../../index.ts';
+import { checkLocks } from '../../features/locks/operations.ts';
 import { digest } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import { version } from '../../kernel/version.ts';
 import { shownStore } from '../../runtime/about.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { invalid, refusalOf } from '../shared/answer.ts';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './http-exchange.ts';

@@ -1,6 +1,5 @@
-import { metricsOf } from '../../features/audit/log-metrics.ts';
-import { Tally } from '../../features/audit/tally.ts';
-import type { Coxswain } from '../../index.ts';
+import { metricsOf, Tally } from '../../features/audit/index.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 
 const ROWS_PER_READ = 1000;
 /** What a scrape reads at most; on a busy server the next one goes on from there. */

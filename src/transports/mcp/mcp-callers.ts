@@ -1,9 +1,9 @@
-import type { Coxswain } from '../../index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { reservedProblem } from '../../kernel/names.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
 import { invalid } from '../shared/answer.ts';
 

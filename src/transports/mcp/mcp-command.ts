@@ -1,5 +1,5 @@
-import { readPortConfig } from '../../features/port-blocks/port-config.ts';
-import { readChannels } from '../../features/trust/notify/channels.ts';
+import { readPortConfig } from '../../features/port-blocks/index.ts';
+import { readChannels } from '../../features/trust/notify/index.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Terminal } from '../cli/output/terminal.ts';

@@ -6,12 +6,12 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { endSession } from '../../features/sessions/operations.ts';
-import type { Coxswain } from '../../index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { Connection } from '../../runtime/coordinator.ts';
 import type { CallOptions } from '../../runtime/coordinator-context.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { AnyOperation } from '../../runtime/operation.ts';
 import { BODY_BYTES_MAX, bodyIn, dropBody, readBytes } from '../http/body.ts';
 import { refusalOf } from '../shared/answer.ts';

@@ -1,6 +1,6 @@
 import { writeHandoff } from '../../features/handoffs/operations.ts';
 import { endSession } from '../../features/sessions/operations.ts';
-import { submitChangeset } from '../../features/verification/operations/changeset-operations.ts';
+import { submitChangeset } from '../../features/verification/operations.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normalisePath } from '../../kernel/path.ts';
 import type { Workspace } from '../../kernel/workspace.ts';

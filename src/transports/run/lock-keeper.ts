@@ -1,6 +1,5 @@
-import { AUTOMATIC } from '../../features/locks/automatic-lock.ts';
-import { acquireLock } from '../../features/locks/operations/acquire-lock-operation.ts';
-import { checkLocks } from '../../features/locks/operations/check-locks-operation.ts';
+import { AUTOMATIC } from '../../features/locks/index.ts';
+import { acquireLock, checkLocks } from '../../features/locks/operations.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normalisePath } from '../../kernel/path.ts';

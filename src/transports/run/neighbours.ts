@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { discoverNeeds, type SessionState } from '../../features/sessions/state.ts';
-import type { Coxswain } from '../../index.ts';
+import { discoverNeeds, type SessionState } from '../../features/sessions/index.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { clientIdentity, readProcess } from '../shared/client-process.ts';
 
 /**

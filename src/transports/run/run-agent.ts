@@ -1,10 +1,11 @@
 import { sendMessage } from '../../features/mail/operations.ts';
 import { registerSession } from '../../features/sessions/operations.ts';
-import { type Coxswain, open } from '../../index.ts';
+import { open } from '../../index.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { tend } from '../../runtime/background-maintenance.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { findConflict } from '../git/git-check.ts';
 import { refusalOf } from '../shared/answer.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';

@@ -1,5 +1,5 @@
-import type { Coxswain } from '../../index.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Coxswain } from '../../runtime/coxswain.ts';
 import { ChangedFiles } from './run-changed-files.ts';
 import { storeFilesOf } from './store-files.ts';
 import { type TreeWatch, watchTree } from './watch-tree.ts';

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import type { Retention } from '../../../src/ledger/audit/retention.ts';
 import { seal } from '../../../src/ledger/audit/sealing.ts';
 import type { LogEntry } from '../../../src/ledger/log.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 import { agent, type Call } from '../../conformance/engine.ts';
 import { ask } from '../../stores/postgres-support.ts';
 import { testDatabase } from '../../support/postgres.ts';

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { storyOf } from '../../../src/features/board/runner/artefact-story.ts';
 import { restOf } from '../../../src/features/board/runner/at-rest.ts';
 import { descentOf } from '../../../src/features/board/runner/descent.ts';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { Connection } from '../../../src/runtime/coordinator.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 import { operationsByName } from '../../../src/runtime/operation-list.ts';
 
 interface Played extends AsyncDisposable {

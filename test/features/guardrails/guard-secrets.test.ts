@@ -200,7 +200,7 @@ test('[GUARD-5] the quick look passes by source code', () => {
   const looked = texts.filter(([, text]) => mayHoldToken(text)).map(([name]) => name);
   assert.ok(texts.length > 500);
   // It is about tokens.
-  assert.deepEqual(looked, [join('src', 'policy', 'guard', 'secrets.ts')]);
+  assert.deepEqual(looked, [join('src', 'command-analysis', 'secrets.ts')]);
   const names = `
     store_path core_settings_directory pre_load feature_flags re_export re_enabled there_is restore_settings_from
     single_global_name glob_pattern configure figure_out lin_algebra linear_regression npm_config_registry npm_lifecycle_event

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkNetwork } from '../../../src/features/network/check-network.ts';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Connection } from '../../../src/runtime/coordinator.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 import { operationsByName } from '../../../src/runtime/operation-list.ts';
 import { given, NOON_MS } from '../../support/decider-spec.ts';
 

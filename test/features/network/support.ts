@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { listNetworkAccess } from '../../../src/features/network/operations/network-operations.ts';
 import { setNetworkPolicy } from '../../../src/features/network/operations/network-policy-operations.ts';
 import { createProxy, type ProxyOptions } from '../../../src/features/network/proxy/proxy.ts';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 
 export interface LocalServer extends AsyncDisposable {
   readonly port: number;

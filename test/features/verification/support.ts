@@ -10,8 +10,9 @@ import type {
   ExecutorName,
   VerificationPolicy,
 } from '../../../src/features/verification/verification-policy.ts';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 import { operationsByName } from '../../../src/runtime/operation-list.ts';
 
 export interface Repository extends AsyncDisposable {

@@ -2,12 +2,13 @@
 
 import { filedTaskId } from '../../../src/features/queue/filed.ts';
 import { PassMirror } from '../../../src/features/workdir/scheduler/mirror-pass.ts';
-import { type Coxswain, open } from '../../../src/index.ts';
+import { open } from '../../../src/index.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { EventBody } from '../../../src/ledger/entity.ts';
 import type { LogEntry } from '../../../src/ledger/log.ts';
 import { compareWithLive, replay } from '../../../src/ledger/replay.ts';
+import type { Coxswain } from '../../../src/runtime/coxswain.ts';
 import { entities } from '../../../src/runtime/entities.ts';
 import { operationsByName } from '../../../src/runtime/operation-list.ts';
 import { Ground } from './ground.ts';

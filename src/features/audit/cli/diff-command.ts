@@ -1,10 +1,10 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Moment } from '../../../kernel/moment.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { EntityRecord } from '../../../ledger/entity.ts';
 import { changesBetween } from '../../../ledger/time-travel/travel.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
 import { withoutSecrets } from '../../../transports/cli/output/mask-typed-secrets.ts';
 import type { Choice } from '../../../transports/cli/output/pick.ts';

@@ -1,7 +1,7 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal, type StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog, follow } from '../../../transports/cli/narration/follow-log.ts';
 import { readLimit } from '../../../transports/cli/output/pick.ts';
 import { type Terminal, viewOf } from '../../../transports/cli/output/terminal.ts';

@@ -5,7 +5,7 @@ import type { Span } from '../../../ledger/audit/read-forward.ts';
 import type { EventBody } from '../../../ledger/entity.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
 import { type Choice, chosen } from '../../../transports/cli/output/pick.ts';
-import { normEdge, normFeature } from '../../claims/edge.ts';
+import { normEdge, normFeature } from '../../claims/index.ts';
 
 /** Every text is a pattern with `*` and `?`. */
 export interface LogFilter extends Choice {

@@ -1,9 +1,9 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { localTime } from '../../../kernel/moment.ts';
 import type { EventBody } from '../../../ledger/entity.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { Narrator, type Sentence } from '../../../transports/cli/narration/narrate.ts';
 import { oneLine, type View } from '../../../transports/cli/output/layout.ts';
 import { withoutSecrets } from '../../../transports/cli/output/mask-typed-secrets.ts';

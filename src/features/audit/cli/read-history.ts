@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import type { Coxswain } from '../../../index.ts';
 import { MOMENT_FORMS, type Moment, parseMoment } from '../../../kernel/moment.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { mergeRows } from '../../../ledger/audit/merge.ts';
 import { lastLabelledBy, rowsForward, type Span } from '../../../ledger/audit/read-forward.ts';
 import { archivesOf } from '../../../ledger/audit/tombstone.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { invalid } from '../../../transports/shared/answer.ts';

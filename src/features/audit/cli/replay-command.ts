@@ -1,4 +1,3 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Moment } from '../../../kernel/moment.ts';
@@ -6,6 +5,7 @@ import type { EntityRecord } from '../../../ledger/entity.ts';
 import { isOver } from '../../../ledger/lease.ts';
 import { compareWithLive, replay } from '../../../ledger/replay.ts';
 import { type Past, stateAt } from '../../../ledger/time-travel/travel.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
 import { BOOKKEEPING, standingOf, titleOf } from '../../../transports/cli/narration/state-words.ts';
 import { withoutSecrets } from '../../../transports/cli/output/mask-typed-secrets.ts';
@@ -13,9 +13,9 @@ import { type Choice, chosen, readLimit } from '../../../transports/cli/output/p
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, withStoreThere } from '../../../transports/cli/program/common.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
-import type { ClaimState } from '../../claims/edge-claim.ts';
-import { type LockState, placeOf } from '../../locks/state.ts';
-import type { TaskState } from '../../queue/state.ts';
+import type { ClaimState } from '../../claims/index.ts';
+import { type LockState, placeOf } from '../../locks/index.ts';
+import type { TaskState } from '../../queue/index.ts';
 import { type History, openHistory, readMoment, refuseMissing } from './read-history.ts';
 
 export interface ReplayOptions extends CommonOptions, Choice {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import { archivesOf } from '../../../ledger/audit/tombstone.ts';
 import type { Target } from '../../../ledger/sync/survey.ts';
 import { type Synced, sync } from '../../../ledger/sync/sync-stores.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
 import { anchored } from '../../../stores/choose-store.ts';
 import { progress } from '../../../transports/cli/output/progress.ts';

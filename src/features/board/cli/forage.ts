@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { clip, plain, span } from '../../../transports/cli/output/text.ts';

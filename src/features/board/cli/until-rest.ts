@@ -1,5 +1,5 @@
-import type { Coxswain } from '../../../index.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
 import { isBoardRow } from '../board-claim.ts';
 import { type Rest, restOf } from '../runner/at-rest.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import type { Coxswain } from '../../../index.ts';
 import { shownStore } from '../../../runtime/about.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { FileProblem } from '../../../storage/file-problem.ts';
 import { counted, plain } from '../../../transports/cli/output/text.ts';
 import { EXIT_CODES } from '../../../transports/shared/answer.ts';

@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
 import { eventLine } from '../../../transports/cli/narration/event-line.ts';
 import { PAGE } from '../../../transports/cli/narration/follow-log.ts';

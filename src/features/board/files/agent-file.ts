@@ -2,7 +2,7 @@ import { areaName } from '../../../kernel/area.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { nameProblem, reservedProblem } from '../../../kernel/names.ts';
 import { present } from '../../../kernel/present.ts';
-import type { AreaOf } from '../../teams/team-file.ts';
+import type { AreaOf } from '../../teams/index.ts';
 import type { Bidder } from '../board-settings.ts';
 import type { AgentConfig } from './agent-config.ts';
 import { type ProgramContext, programOf } from './agent-program.ts';

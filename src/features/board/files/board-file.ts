@@ -2,7 +2,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { present } from '../../../kernel/present.ts';
 import { depthProblem } from '../../../storage/yaml-depth.ts';
 import { type FileProblem, readYaml, UNKNOWN_FIELD } from '../../../storage/yaml-file.ts';
-import type { AreaOf } from '../../teams/team-file.ts';
+import type { AreaOf } from '../../teams/index.ts';
 import { type Bidder, type BoardSettings, DEFAULT_SETTINGS } from '../board-settings.ts';
 import type { AgentConfig, BoardConfig } from './agent-config.ts';
 import type { Surroundings } from './agent-environment.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
-import { readDuration, showDuration } from '../../trust/profiles/duration.ts';
+import { readDuration, showDuration } from '../../trust/profiles/index.ts';
 
 /** Values come as the texts that were written; each of these says what it makes of one, or what it expected. */
 

@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Loaded } from '../../../ledger/decision.ts';
-import { approvalRanges } from '../../trust/approvals/approval.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
+import { approvalRanges } from '../../trust/approvals/index.ts';
 import {
   type ArtefactRecord,
   type ArtefactState,

@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { type ArtefactState, artefactKey, describeArtefact } from '../artefact.ts';
 import {
   type BoardClaimRecord,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Coxswain } from '../../../index.ts';
 import { fingerprint } from '../../../kernel/fingerprint.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { stateFolder } from '../../../storage/state-folder.ts';
 import type { BoardConfig } from '../files/agent-config.ts';
 import type { Places } from './process/run-files.ts';

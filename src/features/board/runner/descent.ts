@@ -1,5 +1,5 @@
-import type { Coxswain } from '../../../index.ts';
 import { limits } from '../../../kernel/limits.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { type ArtefactRecord, type ArtefactState, artefactKey, artefactsFrom } from '../artefact.ts';
 import { type BoardClaimRecord, type BoardClaimState, boardClaimKey } from '../board-claim.ts';
 import { claimIdOf } from '../claim-machine.ts';

@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { prefixed } from '../../../ledger/decision.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
 import { type ArtefactState, newestArtefacts } from '../artefact.ts';
 import type { BoardClaimState } from '../board-claim.ts';

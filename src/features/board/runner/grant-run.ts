@@ -1,9 +1,9 @@
 import { pid } from 'node:process';
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, refusalCode, StoreFailure } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { AgentConfig } from '../files/agent-config.ts';
 import { deliverArtefact, returnGrant, takeGrant } from '../operations/grant-operations.ts';
 import { runIdOf } from '../take-grant.ts';

@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse, StoreFailure } from '../../../kernel/refusal.ts';
 import { tend } from '../../../runtime/background-maintenance.ts';
 import { type Connection, HOUSEKEEPER } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
 import { readProcess } from '../../../transports/shared/client-process.ts';
 import { isBoardRow } from '../board-claim.ts';

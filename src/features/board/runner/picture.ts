@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { shownStore } from '../../../runtime/about.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { type ArtefactState, newestArtefacts, outlineArtefact } from '../artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {

@@ -1,10 +1,9 @@
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
-import { acquireLock } from '../../locks/operations/acquire-lock-operation.ts';
-import { releaseLock } from '../../locks/operations/release-lock-operation.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
+import { acquireLock, releaseLock } from '../../locks/operations.ts';
 import { type BoardClaimState, boardClaimKey } from '../board-claim.ts';
 import type { Phase } from '../board-settings.ts';
 

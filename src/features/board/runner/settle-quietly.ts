@@ -1,5 +1,5 @@
-import type { Coxswain } from '../../../index.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { dueNow, tendBoard } from '../operations/settle-operations.ts';
 
 /** What is due is settled by whoever looks; looked at first, so that a quiet board leaves no row. Answers in how long something is. */

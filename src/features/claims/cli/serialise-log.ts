@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, refuse, StoreFailure } from '../../../kernel/refusal.ts';
 import { type Decided, isSerialiser, type Serialised, type Serialiser } from '../../../ledger/serialiser.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { jsonLine, type Terminal } from '../../../transports/cli/output/terminal.ts';
 import { plain } from '../../../transports/cli/output/text.ts';
 import {

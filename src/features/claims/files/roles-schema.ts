@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
 import { isS3, parseS3Template, S3_TEMPLATE } from '../../../kernel/s3-address.ts';
-import { readDuration } from '../../trust/profiles/duration.ts';
+import { readDuration } from '../../trust/profiles/index.ts';
 
 const DURATION_S_MAX = 30 * 86_400;
 const FOLDER_CHARS_MAX = 200;

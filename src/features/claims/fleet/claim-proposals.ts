@@ -10,10 +10,9 @@ import {
 } from '../../../ledger/foreign.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Demand } from '../../../runtime/access.ts';
-import { isHere, type SessionState, sessionKey } from '../../sessions/state.ts';
-import { governedBy } from '../../trust/enforcement/governed-by.ts';
-import { localTrust, type RulesOptions } from '../../trust/enforcement/rulebook-reader.ts';
-import { nativeEngine } from '../../trust/permit.ts';
+import { isHere, type SessionState, sessionKey } from '../../sessions/index.ts';
+import { governedBy, localTrust, type RulesOptions } from '../../trust/enforcement/index.ts';
+import { nativeEngine } from '../../trust/index.ts';
 import type { ClaimCommand } from '../acting.ts';
 import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from '../commands.ts';
 import type { Fleet } from './fleet.ts';

@@ -1,5 +1,5 @@
 import { findSecrets, maskSecrets } from '../../../command-analysis/secrets.ts';
-import type { Category, Finding } from '../../trust/finding.ts';
+import type { Category, Finding } from '../../trust/index.ts';
 import { type AssessText, assessText } from '../assess-text.ts';
 import { credentialFinding } from '../credentials.ts';
 import { locateSql } from '../sql/assess-sql.ts';

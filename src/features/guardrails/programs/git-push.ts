@@ -1,5 +1,5 @@
 import { isKnown, type Word } from '../../../command-analysis/shell/word.ts';
-import { UNNAMED_PUSH } from '../../trust/verdict.ts';
+import { UNNAMED_PUSH } from '../../trust/index.ts';
 import { type Detail, type Hit, type Run, readOptions, theme } from '../pattern.ts';
 import { type GitCommand, gitOf } from './git-command.ts';
 

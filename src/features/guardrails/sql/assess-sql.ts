@@ -1,5 +1,5 @@
 import { maskSecrets } from '../../../command-analysis/secrets.ts';
-import type { Finding } from '../../trust/finding.ts';
+import type { Finding } from '../../trust/index.ts';
 import { assessCommand } from '../assess.ts';
 import { type Hit, hazardOf } from './hazards.ts';
 import { type Dialect, tokenise } from './sql-tokens.ts';

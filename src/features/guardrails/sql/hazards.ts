@@ -1,4 +1,4 @@
-import type { Category } from '../../trust/finding.ts';
+import type { Category } from '../../trust/index.ts';
 
 interface Hazard {
   readonly category: Category;

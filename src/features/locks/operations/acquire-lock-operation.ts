@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refusalCode, refuse } from '../../../kernel/re
 import type { Uses } from '../../../runtime/access.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { notOwner, teamService } from '../../teams/team.ts';
+import { notOwner, teamService } from '../../teams/index.ts';
 import { type AcquireLock, FIRST } from '../acquire-lock.ts';
 import { AUTOMATIC } from '../automatic-lock.ts';
 import { mayFree, TIDIED_PLACES } from '../await-lock.ts';

@@ -1,6 +1,7 @@
-import { type Coxswain, open } from '../../../index.ts';
+import { open } from '../../../index.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import { shownStore } from '../../../runtime/about.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, placeOf } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { rulesFor } from '../../trust/enforcement/rulebook-reader.ts';
+import { rulesFor } from '../../trust/enforcement/index.ts';
 import { checkNetwork as judge } from '../commands.ts';
 import { networkService } from '../judge-network.ts';
 import { hostOf } from '../settings/host.ts';

@@ -1,12 +1,12 @@
 import { connect, isIP, type Socket } from 'node:net';
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { refusalOf } from '../../../transports/shared/answer.ts';
-import { profileEnforcerOf } from '../../trust/enforcement/profile-enforcer.ts';
-import { type RulebookState, rulebookKey, standingOf } from '../../trust/rulebook.ts';
+import { profileEnforcerOf } from '../../trust/enforcement/index.ts';
+import { type RulebookState, rulebookKey, standingOf } from '../../trust/index.ts';
 import { networkTerms } from '../check-network.ts';
 import { judgeHost, type NetworkSettings, type Target } from '../judge-network.ts';
 import { checkNetwork } from '../operations/network-operations.ts';

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { Coxswain } from '../../../index.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { Authenticator, isDenial } from '../../../transports/http/authenticate.ts';
 import type { EnvironmentKey } from '../../../transports/http/environment-keys.ts';
 import { checkIdentity } from '../../../transports/shared/identity.ts';
-import { resolveSessionToken } from '../../sessions/session-token.ts';
+import { resolveSessionToken } from '../../sessions/index.ts';
 
 export interface Stranger {
   readonly status: 407 | 429;

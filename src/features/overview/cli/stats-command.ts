@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, cliIdentity, withStore } from '../../../transports/cli/program/common.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
-import { readMoment } from '../../audit/cli/read-history.ts';
-import { getStats } from '../../audit/get-stats.ts';
+import { readMoment } from '../../audit/cli/index.ts';
+import { getStats } from '../../audit/index.ts';
 
 export interface StatsOptions extends CommonOptions {
   readonly since?: string;

@@ -1,9 +1,9 @@
-import type { Coxswain } from '../../../index.ts';
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
-import { eventLine, type Frame, frameLines } from '../../../transports/cli/narration/event-line.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
+import { eventLine } from '../../../transports/cli/narration/event-line.ts';
 import { endOfLog, follow, PAGE } from '../../../transports/cli/narration/follow-log.ts';
 import { Narrator, type Sentence } from '../../../transports/cli/narration/narrate.ts';
 import { keepDrawing } from '../../../transports/cli/output/live.ts';
@@ -18,6 +18,7 @@ import {
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
 import { lookAround } from '../take-overview.ts';
+import { type Frame, frameLines } from './watch-frame.ts';
 
 export interface WatchOptions extends CommonOptions {
   readonly since?: string;

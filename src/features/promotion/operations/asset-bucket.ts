@@ -10,7 +10,7 @@ import {
   showS3,
 } from '../../../kernel/s3-address.ts';
 import type { S3PlaceAsked } from '../../../storage/s3/open-bucket.ts';
-import type { ClaimRules } from '../../claims/claim-rules.ts';
+import type { ClaimRules } from '../../claims/index.ts';
 
 const unusable = (where: string, field: string, expected: string) =>
   refuse('config_unusable', `${where}: ${field} has to be ${expected}.`, { field });

@@ -6,8 +6,8 @@ import { foldCase } from '../../../kernel/workspace.ts';
 import type { Step } from '../../../runtime/operation.ts';
 import { FolderPlace } from '../../../storage/folder-place.ts';
 import type { AssetPlace } from '../../../storage/storage-place.ts';
-import type { ClaimRules } from '../../claims/claim-rules.ts';
-import { fleetService } from '../../claims/fleet/fleet.ts';
+import { fleetService } from '../../claims/fleet/index.ts';
+import type { ClaimRules } from '../../claims/index.ts';
 import { bucketOf } from './asset-bucket.ts';
 
 /** Where drafts and assets of this fleet are. */

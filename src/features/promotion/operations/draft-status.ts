@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isOver } from '../../../ledger/lease.ts';
 import type { Step } from '../../../runtime/operation.ts';
-import type { ClaimRules } from '../../claims/claim-rules.ts';
-import { type ClaimState, claimsOf } from '../../claims/edge-claim.ts';
-import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../locks/check-locks.ts';
+import { type ClaimRules, type ClaimState, claimsOf } from '../../claims/index.ts';
+import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../locks/index.ts';
 import { gatesOf, requiredEvaluators } from '../promotion-gates.ts';
 import { shownFolder, whereOf } from './draft-place.ts';
 import { type Drafted, selectDrafts } from './drafted.ts';

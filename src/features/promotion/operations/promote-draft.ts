@@ -5,8 +5,8 @@ import { isRefusal, type Refusal, refuse, StoreFailure } from '../../../kernel/r
 import { keyText } from '../../../ledger/entity.ts';
 import { answerOf, type Step } from '../../../runtime/operation.ts';
 import type { AssetPlace } from '../../../storage/storage-place.ts';
-import { claimKey } from '../../claims/edge-claim.ts';
-import { assessEdit } from '../../guardrails/assess-edit.ts';
+import { claimKey } from '../../claims/index.ts';
+import { assessEdit } from '../../guardrails/index.ts';
 import { startPromotion } from '../commands.ts';
 import type { Evaluators } from '../promotion-evaluators.ts';
 import type { PromotionAsked } from '../start-promotion.ts';

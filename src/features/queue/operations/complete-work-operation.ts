@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
 import type { Decision } from '../../../ledger/decision.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { announceGuarded, askedBy } from '../../guardrails/guard-step.ts';
+import { announceGuarded, askedBy } from '../../guardrails/index.ts';
 import { guarded } from '../../trust/commands.ts';
 import { completeWork as decide, settleDue } from '../commands.ts';
 import { type Completion, JUDGE_FIRST } from '../complete-work.ts';

@@ -3,7 +3,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { teamService } from '../../teams/team.ts';
+import { teamService } from '../../teams/index.ts';
 import { joinLine, leaveLine, settleDue, getWork as take } from '../commands.ts';
 import { lookFurther } from '../far-work.ts';
 import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '../get-work.ts';

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { announceGuarded, askedBy } from '../../guardrails/guard-step.ts';
+import { announceGuarded, askedBy } from '../../guardrails/index.ts';
 import { guarded } from '../../trust/commands.ts';
 import { submitWork as decide } from '../commands.ts';
 import { guardTasks } from '../guard-tasks.ts';

@@ -1,7 +1,7 @@
-import type { Coxswain } from '../../../index.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
 import { type Terminal, viewOf } from '../../../transports/cli/output/terminal.ts';
 import {

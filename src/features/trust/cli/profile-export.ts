@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { describeProfile } from '../profiles/show-profile.ts';
 import { everyProfile, isBuiltin, type RulebookState, rulebookKey } from '../rulebook.ts';
 

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { GitFailure } from '../../../child-process/git.ts';
 import { resolveCommit } from '../../../child-process/plain-git.ts';
-import type { Coxswain } from '../../../index.ts';
 import { uuidFromKey } from '../../../kernel/ids.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import {
   type CommonOptions,
@@ -17,7 +17,7 @@ import {
 import { isPerson, personAuthority } from '../../../transports/cli/program/person.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
-import { type Changeset, changesetKey, keptFiles } from '../../changesets/state.ts';
+import { type Changeset, changesetKey, keptFiles } from '../../changesets/index.ts';
 import { parsePolicies } from '../files/policy-file.ts';
 import { verificationStatus } from '../operations/verification-operations.ts';
 import { applyVerificationPolicies, receiveChange } from '../receive-change.ts';

@@ -1,6 +1,6 @@
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
-import { changesetRange, listChangesets as list } from '../../changesets/state.ts';
-import { rulesFor } from '../../trust/enforcement/rulebook-reader.ts';
+import { changesetRange, listChangesets as list } from '../../changesets/index.ts';
+import { rulesFor } from '../../trust/enforcement/index.ts';
 import { routeChangeset, submitChangeset as submit } from '../commands.ts';
 
 export interface Input {

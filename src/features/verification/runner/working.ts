@@ -1,4 +1,4 @@
-import type { Coxswain } from '../../../index.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Executor } from './executor.ts';
 import { Runner } from './runner.ts';
 

@@ -17,7 +17,7 @@ import {
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { invalid } from '../../../transports/shared/answer.ts';
 import { readSeconds } from '../../../transports/shared/input-fields.ts';
-import { type Channel, readChannels } from '../../trust/notify/channels.ts';
+import { type Channel, readChannels } from '../../trust/notify/index.ts';
 import { coordinate, type PassResult } from '../folder/pass.ts';
 import { findRoot, readSettings } from '../folder/root.ts';
 import type { Occurrence } from '../occurrences.ts';

@@ -6,9 +6,16 @@ import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { prefixed, type Range } from '../../../ledger/decision.ts';
 import { answerOf, type Step } from '../../../runtime/operation.ts';
 import { fileWork } from '../../queue/commands.ts';
-import { dueAt_ms } from '../../queue/get-work.ts';
-import { titleOf } from '../../queue/mirror-work.ts';
-import { DUE, READY, readyGroup, TASK, type TaskRecord, type TaskState } from '../../queue/state.ts';
+import {
+  DUE,
+  dueAt_ms,
+  READY,
+  readyGroup,
+  TASK,
+  type TaskRecord,
+  type TaskState,
+  titleOf,
+} from '../../queue/index.ts';
 import { parseTask } from '../files/task-yaml.ts';
 import { Meanwhile, TaskFolder } from '../folder/task-folder.ts';
 import { newTaskFileText } from '../folder/task-text.ts';

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
 import type { Step } from '../../../runtime/operation.ts';
-import { unknownTask } from '../../queue/complete-work.ts';
-import { filedPath } from '../../queue/filed.ts';
-import { type TaskState, taskKey } from '../../queue/state.ts';
+import { filedPath, type TaskState, taskKey, unknownTask } from '../../queue/index.ts';
 import { readSettings } from '../folder/root.ts';
 import { readTree } from '../folder/task-tree.ts';
 import { fileTask } from './file-queue.ts';

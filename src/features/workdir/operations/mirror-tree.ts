@@ -8,8 +8,16 @@ import type { Step } from '../../../runtime/operation.ts';
 import { readBounded } from '../../../storage/read-bounded.ts';
 import { writeHandoffOnce } from '../../handoffs/commands.ts';
 import { mirrorDeleted, mirrorFile, settleDue } from '../../queue/commands.ts';
-import { type FiledAs, filedGroups, filedTaskId, fileHandoffId, OPEN_STATUSES } from '../../queue/filed.ts';
-import { TASK, type TaskState, taskKey } from '../../queue/state.ts';
+import {
+  type FiledAs,
+  filedGroups,
+  filedTaskId,
+  fileHandoffId,
+  OPEN_STATUSES,
+  TASK,
+  type TaskState,
+  taskKey,
+} from '../../queue/index.ts';
 import { parseTask } from '../files/task-yaml.ts';
 import { type ReadTree, readTree } from '../folder/task-tree.ts';
 import { handOverOf, seenFile } from '../mirrored.ts';

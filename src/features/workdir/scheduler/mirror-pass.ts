@@ -1,8 +1,8 @@
-import type { Coxswain } from '../../../index.ts';
 import { createIds, systemRandom } from '../../../kernel/ids.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { Actor } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { refusalOf } from '../../../transports/shared/answer.ts';
 import type { PassResult } from '../folder/pass.ts';
 import { readTree } from '../folder/task-tree.ts';

@@ -1,5 +1,5 @@
+import type { PresenceSettings } from '../../../features/sessions/index.ts';
 import { heartbeat } from '../../../features/sessions/operations.ts';
-import type { PresenceSettings } from '../../../features/sessions/presence.ts';
 import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { operationsByName } from '../../../runtime/operation-list.ts';

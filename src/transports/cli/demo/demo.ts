@@ -1,5 +1,5 @@
-import { statusLines } from '../../../features/overview/cli/status-screen.ts';
-import { lookAround } from '../../../features/overview/take-overview.ts';
+import { statusLines } from '../../../features/overview/cli/index.ts';
+import { lookAround } from '../../../features/overview/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { compareWithLive, replay } from '../../../ledger/replay.ts';
 import { entities } from '../../../runtime/entities.ts';

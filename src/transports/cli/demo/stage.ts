@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Coxswain, open } from '../../../index.ts';
+import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { Actor } from './cast.ts';
 
 const FILES: Readonly<Record<string, string>> = {

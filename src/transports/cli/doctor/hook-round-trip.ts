@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireLock } from '../../../features/locks/operations/acquire-lock-operation.ts';
+import { acquireLock } from '../../../features/locks/operations.ts';
 import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { AgentClient } from '../init/clients/client-setup.ts';

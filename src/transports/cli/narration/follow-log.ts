@@ -1,6 +1,6 @@
-import type { Coxswain } from '../../../index.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 
 /** A page with fewer rows is the last for now. */
 export const PAGE = 500;

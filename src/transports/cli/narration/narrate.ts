@@ -1,12 +1,11 @@
-import { type BoardClaimState, boardClaimKey } from '../../../features/board/board-claim.ts';
-import { claimTitle } from '../../../features/board/cli/board-words.ts';
-import type { TaskState } from '../../../features/queue/state.ts';
-import { taskKey } from '../../../features/queue/state.ts';
-import type { Coxswain } from '../../../index.ts';
+import { claimTitle } from '../../../features/board/cli/index.ts';
+import { type BoardClaimState, boardClaimKey } from '../../../features/board/index.ts';
+import { type TaskState, taskKey } from '../../../features/queue/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { shorten } from '../../../kernel/shorten.ts';
 import type { EntityKey, EventBody } from '../../../ledger/entity.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Style } from '../output/paint.ts';
 import { plain } from '../output/text.ts';
 import { refusalWords, type Words, wordsFor } from '../output/words.ts';

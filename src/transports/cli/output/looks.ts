@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { WatchOptions } from '../../../features/overview/cli/watch-command.ts';
+import type { WatchOptions } from '../../../features/overview/cli/index.ts';
 import type { Shell } from '../completion/completion.ts';
 import type { DemoOptions } from '../demo/demo.ts';
 import { declareCommon, mergedOptions, type Result } from '../program/common.ts';

@@ -1,5 +1,5 @@
-import { renderEscalation, renderStale } from '../../../features/claims/cli/claims-screen.ts';
-import { renderApproval } from '../../../features/trust/cli/approval-screen.ts';
+import { renderEscalation, renderStale } from '../../../features/claims/cli/index.ts';
+import { renderApproval } from '../../../features/trust/cli/index.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { renderHandoff, renderMessage } from './documents.ts';
 import { oneLine, type View } from './layout.ts';

@@ -1,9 +1,9 @@
-import { BOARD_TOLD } from '../../../features/board/cli/board-words.ts';
-import { REWORK_APPROVAL } from '../../../features/board/rework.ts';
-import { CLAIMS_TOLD } from '../../../features/claims/cli/claim-words.ts';
-import { areaOf } from '../../../features/locks/state.ts';
-import { PROMOTIONS_TOLD } from '../../../features/promotion/cli/promotion-words.ts';
-import { type FiledAs, filedPath } from '../../../features/queue/filed.ts';
+import { BOARD_TOLD } from '../../../features/board/cli/index.ts';
+import { REWORK_APPROVAL } from '../../../features/board/index.ts';
+import { CLAIMS_TOLD } from '../../../features/claims/cli/index.ts';
+import { areaOf } from '../../../features/locks/index.ts';
+import { PROMOTIONS_TOLD } from '../../../features/promotion/cli/index.ts';
+import { type FiledAs, filedPath } from '../../../features/queue/index.ts';
 import { areaName } from '../../../kernel/area.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import type { EventBody } from '../../../ledger/entity.ts';

@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
-import { type Coxswain, open } from '../../../index.ts';
+import { open } from '../../../index.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Showing } from '../../../runtime/coordinator-context.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { anchored, chooseStore } from '../../../stores/choose-store.ts';
 import { EXIT_CODES, invalid, refusalOf, verdictOf } from '../../shared/answer.ts';
 import {

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { storedKey } from '../../../features/keys/stored-key.ts';
-import type { Coxswain } from '../../../index.ts';
+import { storedKey } from '../../../features/keys/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { nameProblem, PERSON_TYPE, personId } from '../../../kernel/names.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { Actor } from '../../../ledger/log.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
 import { agentAbove } from '../../shared/ancestors.ts';
 import type { Terminal } from '../output/terminal.ts';

@@ -1,9 +1,9 @@
 import { Command, type OutputConfiguration } from 'commander';
-import type { Coxswain } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { version } from '../../../kernel/version.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
+import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
 import { operations } from '../../../runtime/operation-list.ts';
 import { NO_STORE } from '../../../stores/no-store.ts';

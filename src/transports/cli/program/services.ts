@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { ProxyCommandOptions } from '../../../features/network/cli/proxy-command.ts';
-import type { StatsOptions } from '../../../features/overview/cli/stats-command.ts';
+import type { ProxyCommandOptions } from '../../../features/network/cli/index.ts';
+import type { StatsOptions } from '../../../features/overview/cli/index.ts';
 import type { ServeOptions } from '../../http/serve-command.ts';
 import type { McpOptions } from '../../mcp/mcp-command.ts';
 import { CLIENTS } from '../../shared/agent-clients.ts';

@@ -1,0 +1,3 @@
+/** What the command line uses of claims. */
+export { CLAIMS_TOLD } from './claim-words.ts';
+export { renderEscalation, renderStale } from './claims-screen.ts';

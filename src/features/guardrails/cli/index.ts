@@ -1,0 +1,2 @@
+/** What the command line uses of guardrails. */
+export { guardAsRun } from './guard-commands.ts';

@@ -1,0 +1,9 @@
+/** What other slices, the runtime and the transports may use of handoffs. */
+export {
+  type Handoff,
+  handoffKey,
+  handoffRange,
+  handoffWritten,
+  listHandoffs,
+  type NewHandoff,
+} from './state.ts';

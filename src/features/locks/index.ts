@@ -1,0 +1,16 @@
+/** What other slices, the runtime and the transports may use of locks. */
+export { AUTOMATIC } from './automatic-lock.ts';
+export { blocked } from './blocked.ts';
+export { checkLocks, checkLocksMore, checkLocksNeeds } from './check-locks.ts';
+export {
+  type ExclusiveLock,
+  everyExclusiveLock,
+  everyPlace,
+  exclusiveLocksInReach,
+  filesHeld,
+  type HeldBy,
+} from './held-files.ts';
+export { heldLocks } from './held-locks.ts';
+export { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
+export { decideWith, type Findings, furtherNeeds, reachOf } from './reach.ts';
+export { areaOf, type Held, type LockState, lockEvent, lockKey, placeOf } from './state.ts';

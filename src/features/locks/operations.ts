@@ -1,0 +1,5 @@
+/** What one can ask of locks. */
+export { acquireLock } from './operations/acquire-lock-operation.ts';
+export { checkLocks } from './operations/check-locks-operation.ts';
+export { releaseLock } from './operations/release-lock-operation.ts';
+export { namedAreas } from './operations/requested-areas.ts';

@@ -1,0 +1,2 @@
+/** What other slices, the runtime and the transports may use of mail. */
+export { type Inbox, inboxRanges, listMessages, MESSAGE, type Message, unreadRange } from './state.ts';

@@ -1,0 +1,2 @@
+/** What the command line uses of network. */
+export type { ProxyCommandOptions } from './proxy-command.ts';

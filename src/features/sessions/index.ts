@@ -1,0 +1,16 @@
+/** What other slices, the runtime and the transports may use of sessions. */
+
+export type { PresenceSettings } from '../../runtime/coxswain.ts';
+export { Presence, presenceSettings } from './presence.ts';
+export { resolveSessionToken } from './session-token.ts';
+export {
+  discoverAgents,
+  discoverNeeds,
+  heardSince,
+  isHere,
+  type SessionState,
+  type SessionStatus,
+  sessionKey,
+  silentSince,
+  stillFreeing,
+} from './state.ts';

@@ -1,0 +1,29 @@
+/** What others may use of approvals in trust. */
+export {
+  type ApprovalRecord,
+  type ApprovalState,
+  approvalEntity,
+  approvalEvent,
+  approvalKey,
+  approvalRanges,
+  listApprovals,
+  statusAt,
+} from './approval.ts';
+export {
+  type ApprovalConsequences,
+  type Consequence,
+  conclusionOf,
+  consequencesService,
+  type PersonsDecision,
+} from './decide-approval.ts';
+export { noticeEntity, noticeEvent } from './notice.ts';
+export {
+  approvalId,
+  forbids,
+  permits,
+  requestEvent,
+  useEvent,
+  type Wanted,
+  waits,
+  wanted,
+} from './request-approval.ts';

@@ -1,0 +1,2 @@
+/** What the command line uses of trust. */
+export { renderApproval } from './approval-screen.ts';

@@ -1,0 +1,12 @@
+/** What others may use of enforcement in trust. */
+export { governedBy } from './governed-by.ts';
+export { profileEnforcement, profileEnforcerOf } from './profile-enforcer.ts';
+export {
+  localTrust,
+  Rules,
+  type RulesOptions,
+  rulesFor,
+  rulesOptions,
+  rulesService,
+  type StepRules,
+} from './rulebook-reader.ts';

@@ -1,0 +1,19 @@
+/** What other slices, the runtime and the transports may use of trust. */
+export { callsEntity } from './calls.ts';
+export { CATEGORIES, type Category, type Finding } from './finding.ts';
+export type { Guard } from './guard-operation.ts';
+export { nativeEngine } from './permit.ts';
+export type { Profile, Standing } from './profile.ts';
+export { type RulebookState, rulebookEntity, rulebookKey, standingOf } from './rulebook.ts';
+export { writesUnderLock } from './under-lock.ts';
+export { type UsageState, usageEnded, usageEntity, usageKey } from './usage.ts';
+export { PROJECT_WARNING, UNNAMED_PUSH } from './verdict.ts';
+export {
+  listViolations,
+  type ViolationCount,
+  violationCountEntity,
+  violationCountKey,
+  violationEntity,
+  violationRange,
+  violatorsRange,
+} from './violations.ts';

@@ -1,0 +1,2 @@
+/** What others may use of profiles in trust. */
+export { readDuration, showDuration } from './duration.ts';
