@@ -6,7 +6,8 @@ import { prepareSession, queryWithin } from './database-session.ts';
 import { failure } from './failures.ts';
 import { EPOCH } from './write-group.ts';
 
-const folder = new URL('./migrations/', import.meta.url);
+/** Holds `schema/baseline.sql`, for a new database, and `migrations/`, for what came after and for older databases. */
+const HOME = new URL('./', import.meta.url);
 /** Any number, always the same one: "coxs". */
 const MIGRATION_LOCK = 0x636f7873;
 /** Many processes may start at once, and each waits for the one that migrates. */
@@ -20,7 +21,13 @@ const STATE = `SELECT coxswain.now_ms() AS now,
 
 interface Migration {
   readonly number: number;
-  readonly file: string;
+  readonly file: URL;
+}
+
+interface Sources {
+  /** The whole schema; records itself which migration it stands for. */
+  readonly baseline: URL;
+  readonly migrations: readonly Migration[];
 }
 
 interface Meta {
@@ -29,18 +36,18 @@ interface Meta {
 }
 
 /**
- * Brings the schema up to ours; an empty database gets all of it. Does nothing, and needs no rights, when it is there.
- * Answers the last position given out.
+ * Brings the schema up to ours: a database without it starts from the baseline, any other from where it stands. Does nothing,
+ * and needs no rights, when it is there. Answers the last position given out.
  */
-export async function migrate(database: Database): Promise<number> {
-  const migrations = await listMigrations();
-  const newest = migrations.at(-1)?.number ?? 0;
+export async function migrate(database: Database, home = HOME): Promise<number> {
+  const sources = await findSources(home);
+  const newest = sources.migrations.at(-1)?.number ?? 0;
   const client = database.createClient();
   try {
     await client.connect();
     await prepareSession(client, STEP_MS_MAX);
     let meta = await readMeta(client);
-    while (meta.migration < newest) meta = await migrateOnce(client, migrations);
+    while (meta.migration < newest) meta = await migrateOnce(client, sources);
     const state = await ask<{ now: string; position: string }>(client, STATE, STEP_MS_MAX);
     database.learnTime(Number(state?.now));
     return Number(state?.position);
@@ -51,25 +58,25 @@ export async function migrate(database: Database): Promise<number> {
   }
 }
 
-async function listMigrations(): Promise<Migration[]> {
+async function findSources(home: URL): Promise<Sources> {
+  const folder = new URL('migrations/', home);
   const files = (await readdir(folder)).filter((file) => /^\d{3}_\w+\.sql$/.test(file)).sort();
-  return files.map((file) => ({ number: Number(file.slice(0, 3)), file }));
+  return {
+    baseline: new URL('schema/baseline.sql', home),
+    migrations: files.map((file) => ({ number: Number(file.slice(0, 3)), file: new URL(file, folder) })),
+  };
 }
 
-/** The next migration in a transaction of its own, under a lock: whoever waited finds it done and looks again. */
-async function migrateOnce(client: pg.Client, migrations: readonly Migration[]): Promise<Meta> {
+/** The next step in a transaction of its own, under a lock: a process that waited finds it done and looks again. */
+async function migrateOnce(client: pg.Client, sources: Sources): Promise<Meta> {
   await client.query('BEGIN');
   try {
     await ask(client, `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`, MIGRATION_MS_MAX);
     const meta = await readMeta(client);
-    const next = migrations.find(({ number }) => number > meta.migration);
-    if (next !== undefined) {
-      // Commits under way end first and later ones wait, so none of an older epoch comes after it.
-      if (meta.migration > 0)
-        await ask(client, 'LOCK TABLE coxswain.meta IN ACCESS EXCLUSIVE MODE', MIGRATION_MS_MAX);
-      await ask(client, await readFile(new URL(next.file, folder), 'utf8'), MIGRATION_MS_MAX);
-      if (next.number >= RIGHTS_SINCE) await ask(client, 'SELECT coxswain.bootstrap()', MIGRATION_MS_MAX);
-      await client.query('UPDATE coxswain.meta SET migration = $1', [next.number]);
+    if (meta.migration === 0) await create(client, sources.baseline);
+    else {
+      const next = sources.migrations.find(({ number }) => number > meta.migration);
+      if (next !== undefined) await upgrade(client, next);
     }
     await client.query('COMMIT');
     return await readMeta(client);
@@ -77,6 +84,19 @@ async function migrateOnce(client: pg.Client, migrations: readonly Migration[]):
     await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
+}
+
+async function create(client: pg.Client, baseline: URL): Promise<void> {
+  await ask(client, await readFile(baseline, 'utf8'), MIGRATION_MS_MAX);
+  await ask(client, 'SELECT coxswain.bootstrap()', MIGRATION_MS_MAX);
+}
+
+async function upgrade(client: pg.Client, { number, file }: Migration): Promise<void> {
+  // Commits under way end first and later ones wait, so none of an older epoch comes after it.
+  await ask(client, 'LOCK TABLE coxswain.meta IN ACCESS EXCLUSIVE MODE', MIGRATION_MS_MAX);
+  await ask(client, await readFile(file, 'utf8'), MIGRATION_MS_MAX);
+  if (number >= RIGHTS_SINCE) await ask(client, 'SELECT coxswain.bootstrap()', MIGRATION_MS_MAX);
+  await client.query('UPDATE coxswain.meta SET migration = $1', [number]);
 }
 
 async function readMeta(client: pg.Client): Promise<Meta> {
