@@ -2,7 +2,7 @@ import type { Plant } from './plants.ts';
 
 const audit = (name: string) => `test/features/audit/${name}.test.ts`;
 const trail = (name: string) => `src/ledger/audit/${name}.ts`;
-const MIGRATION = 'src/stores/postgres/migrations/012_audit_trail.sql';
+const BASELINE = 'src/stores/postgres/schema/baseline.sql';
 
 export const auditPlants: readonly Plant[] = [
   {
@@ -119,7 +119,7 @@ export const auditPlants: readonly Plant[] = [
   },
   {
     name: 'PostgreSQL audit: the setting of retention opens the log to everybody',
-    file: MIGRATION,
+    file: BASELINE,
     from: `  IF TG_OP = 'DELETE' AND current_setting('coxswain.retention', true) = 'on'
     AND current_user = (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = TG_RELID) THEN`,
     to: "  IF TG_OP = 'DELETE' AND current_setting('coxswain.retention', true) = 'on' THEN",
@@ -127,7 +127,7 @@ export const auditPlants: readonly Plant[] = [
   },
   {
     name: 'PostgreSQL audit: retention takes new rows',
-    file: MIGRATION,
+    file: BASELINE,
     from: 'AND l.at_ms < coxswain.now_ms() - 2 * 86400000::bigint',
     to: '',
     tests: [audit('retention')],

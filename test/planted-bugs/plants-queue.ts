@@ -105,7 +105,7 @@ export const queueing: readonly Plant[] = [
   },
   {
     name: 'PostgreSQL: the agent is not told which dependencies failed',
-    file: 'src/stores/postgres/migrations/018_batches.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: "CASE WHEN c.state -> 'failed_dependencies' <> '[]'",
     to: "CASE WHEN c.state -> 'failed_dependencies' = '[0]'",
     tests: ['test/stores/postgres-take.long.test.ts'],

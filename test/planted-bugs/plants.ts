@@ -85,14 +85,14 @@ const waiting: Plant[] = [
   },
   {
     name: 'PostgreSQL: get_work in SQL knows nothing of the line',
-    file: 'src/stores/postgres/migrations/018_batches.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: "r.kind = 'work_line' AND r.sort_key >= 'waiting/'",
     to: "r.kind = 'work_line' AND r.sort_key < 'a'",
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: a lost answer is not looked up in the log',
-    file: 'src/stores/postgres/migrations/018_batches.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'WHERE q.s IS NOT NULL;',
     to: 'WHERE q.s < 0;',
     tests: [stores('postgres-outage.long')],
@@ -189,7 +189,7 @@ const areas: Plant[] = [
   },
   {
     name: 'PostgreSQL: get_work does not ask whether a folder is locked',
-    file: 'src/stores/postgres/migrations/020_smaller_takes.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'IF NOT coxswain.no_folder_is_locked(p_project) THEN',
     to: 'IF false THEN',
     tests: ['test/stores/postgres-take.long.test.ts'],
@@ -367,28 +367,28 @@ const sqlite: Plant[] = [
 const postgres: Plant[] = [
   {
     name: 'PostgreSQL: what is only read is not expected',
-    file: 'src/stores/postgres/migrations/018_batches.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'FILTER (WHERE coalesce(r.version, 0) <> t.e)',
     to: 'FILTER (WHERE t.v IS NOT NULL AND coalesce(r.version, 0) <> t.e)',
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: expectations take no lock',
-    file: 'src/stores/postgres/migrations/018_batches.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'ELSE pg_advisory_xact_lock_shared((o.key >> 32)::integer, ((o.key << 32) >> 32)::integer)::text',
     to: "ELSE ''",
     tests: [conformance('postgres')],
   },
   {
     name: 'PostgreSQL: a taken task is taken again',
-    file: 'src/stores/postgres/migrations/020_smaller_takes.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'AND (p_types IS NULL OR coxswain.still_ready(p_project, p_ids[at]))',
     to: '',
     tests: ['test/chaos/follow.long.test.ts', conformance('postgres')],
   },
   {
     name: 'PostgreSQL: readers overtake commits under way',
-    file: 'src/stores/postgres/migrations/002_functions.sql',
+    file: 'src/stores/postgres/schema/baseline.sql',
     from: 'RETURN least(last, lowest);',
     to: 'RETURN last;',
     tests: ['test/chaos/follow.long.test.ts', conformance('postgres')],
