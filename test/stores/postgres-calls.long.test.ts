@@ -220,15 +220,37 @@ test('[STORE-4] the functions answer and write what the pure decisions do, over 
     'release not_holder',
     'release superseded',
     'claim true',
+    'claim no_tasks_available',
     'complete completed',
     'complete failed',
     'complete unknown_task',
     'complete not_held',
     'complete not_holder',
+    'complete superseded',
     'complete task_is_filed',
     'submit pending',
   ])
     assert.ok((seen.get(kind) ?? 0) > 0, `${kind}: ${JSON.stringify([...seen])}`);
+});
+
+test('[STORE-4] a claim that ran out is refused as the pure decision refuses it', async () => {
+  const project = 'ran-out';
+  const asked = request('ann', 'submit_work', { project });
+  await store.run(asked, submitWork([{ ...newTask(new Seeded(1)), files: [] }], 'ann'));
+  const wanted = { caller: asked.actor, task_types: undefined, count: 1, lease_ms: SHORT_MS, settled: true };
+  const taken = await store.take(request('ann', 'get_work', { project }), getWork(wanted));
+  assert.ok(taken.status === 'committed');
+  const task_id = String(first(taken.answer).task_id);
+  await pass(SHORT_MS + 1);
+  const caller = { agent_id: 'ann', agent_type: 'tester', session_id: 'one' };
+  for (const success of [true, false]) {
+    const answer = await oracle.compare(
+      project,
+      () => call(client, 'complete_task', { project, ...caller }, { task_id, success }),
+      () => completeWork({ task_id, success, caller }),
+    );
+    assert.equal(answer.error, 'lease_expired');
+  }
 });
 
 test('[STORE-4] [AUD-5] what the functions did can be replayed from the log', async () => {
