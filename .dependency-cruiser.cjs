@@ -1,19 +1,7 @@
-// Imports point one way. What a slice may use of another is in test/tidy/slices.ts.
-const layer = (name, allowed) => ({
-  name: `${name}-imports-only-below`,
-  comment: `src/${name} may import ${allowed.map((part) => `src/${part}`).join(', ')} and nothing else of src`,
-  severity: 'error',
-  from: { path: `^src/${name}/` },
-  to: { path: '^src/', pathNot: [name, ...allowed].map((part) => `^src/${part}/`) },
-});
-
+// No import goes in a circle, types included. Which folder and which slice may import which is test/tidy/house.ts.
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    layer('kernel', []),
-    layer('ledger', ['kernel']),
-    layer('storage', ['kernel']),
-    layer('stores', ['kernel', 'ledger']),
     {
       name: 'src-stands-alone',
       comment: 'the product never imports its tests, benchmarks or scripts',

@@ -4,8 +4,9 @@ import { lastSign_ms, tendClaims } from '../features/claims/operations.ts';
 import { silentSince, stillFreeing } from '../features/sessions/index.ts';
 import { cleanupDeadAgents } from '../features/sessions/operations.ts';
 import { limits } from '../kernel/limits.ts';
-import { type Connection, HOUSEKEEPER } from './coordinator.ts';
+import type { Connection } from './coordinator.ts';
 import type { Coxswain } from './coxswain.ts';
+import { housekeeperOf } from './housekeeper.ts';
 
 const ROUND_MS = 60_000;
 
@@ -32,10 +33,6 @@ export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () =>
   // It ends by being stopped in its sleep.
   work().catch(() => {});
   return { stop: () => stopping.abort() };
-}
-
-export function housekeeperOf(coxswain: Coxswain): Connection {
-  return coxswain.connect(HOUSEKEEPER, 'operator', { shows: 'never' });
 }
 
 /** Ends those who have been silent for too long, and frees what they held. */

@@ -10,7 +10,7 @@ import * as queue from '../features/queue/commands.ts';
 import * as sessions from '../features/sessions/commands.ts';
 import * as reclaim from '../features/sessions/reclaim-commands.ts';
 import * as trust from '../features/trust/commands.ts';
-import * as enforcement from '../features/trust/enforcement/governed-by.ts';
+import { countCall } from '../features/trust/enforcement/index.ts';
 import * as verification from '../features/verification/commands.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Commands, Decision } from '../ledger/decision.ts';
@@ -20,7 +20,7 @@ type Build = (...args: never[]) => Decision<JsonObject>;
 
 const slices = [
   reclaim,
-  enforcement,
+  { countCall },
   locks,
   queue,
   sessions,

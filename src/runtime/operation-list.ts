@@ -29,7 +29,8 @@ import {
 import { checkGuardrails, listViolations } from '../features/guardrails/operations.ts';
 import { readHandoff, writeHandoff } from '../features/handoffs/operations.ts';
 import { createKey, listKeys, revokeKey } from '../features/keys/operations.ts';
-import { acquireLock, checkLocks, releaseLock } from '../features/locks/operations.ts';
+import { acquireLock, releaseLock } from '../features/locks/index.ts';
+import { checkLocks } from '../features/locks/operations.ts';
 import { acknowledgeMessage, readInbox, sendMessage } from '../features/mail/operations.ts';
 import {
   checkNetwork,

@@ -1,7 +1,9 @@
 import { type CommitReader, commitService } from '../features/changesets/index.ts';
 import { type Fleet, fleetService } from '../features/claims/fleet/index.ts';
+import { capableAgentsService } from '../features/mail/index.ts';
 import { type NetworkSettings, networkService } from '../features/network/index.ts';
 import { type Ports, portsService } from '../features/port-blocks/index.ts';
+import { agentsWithCapability } from '../features/sessions/index.ts';
 import { type TeamReader, teamService } from '../features/teams/index.ts';
 import { consequencesService } from '../features/trust/approvals/index.ts';
 import { type Rules, rulesService } from '../features/trust/enforcement/index.ts';
@@ -26,6 +28,7 @@ export function placeServices(place: PlaceServices): Services {
     consequencesService,
     async () => (await import('./approval-consequences.ts')).consequences,
   );
+  services.provide(capableAgentsService, agentsWithCapability);
   if (fleet !== undefined) services.provide(fleetService, fleet);
   if (rules !== undefined) services.provide(rulesService, rules);
   if (teams !== undefined) services.provide(teamService, () => teams.team());

@@ -48,7 +48,7 @@ export const enforcing: readonly Plant[] = [
   },
   {
     name: 'the hooks of a client are another agent than its MCP server',
-    file: 'src/transports/shared/client-process.ts',
+    file: 'src/child-process/client-process.ts',
     from: 'pid = facts.parent;',
     to: 'return { ...facts, pid };',
     tests: ['test/transports/enforcement/client-process.test.ts'],

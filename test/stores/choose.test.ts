@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
-import { anchored, chooseStore } from '../../src/stores/choose-store.ts';
+import { anchored, chooseStore } from '../../src/runtime/choose-store.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { cox, scratch } from '../transports/support.ts';
 

@@ -52,7 +52,7 @@ const POSIX_ONLY: Record<string, string> = {
   'src/transports/cli/doctor/check-machine.ts':
     'who may read the store; there the folder is as private as its ACL',
   'src/transports/cli/init/setup-diff.ts': '/dev/null as diff writes it; only shown',
-  'src/transports/shared/client-process.ts':
+  'src/child-process/client-process.ts':
     'a process by /proc, elsewhere by ps; without either by the conversation',
   'src/transports/git/git-hook-script.ts':
     'which git command runs a hook, by /proc or ps, as git for Windows brings them; without either picks go unchecked',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boardMetrics } from '../../src/features/board/board-metrics.ts';
 import { connect, open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { width } from '../../src/transports/cli/output/text.ts';
+import { boardMetrics } from '../../src/transports/http/board-metrics.ts';
 import { until } from '../support/until.ts';
 import { type BoardPlace, boardPlace, LOOP, typed, typedJson } from './board-place.ts';
 import { cox, finished, type Scratch, scratch, start } from './support.ts';

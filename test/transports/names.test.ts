@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type RefusalCode, refuse } from '../../src/kernel/refusal.ts';
+import { EXIT_CODES, HTTP_STATUS, verdictOf } from '../../src/runtime/answer.ts';
 import { operations } from '../../src/runtime/operation-list.ts';
-import { EXIT_CODES, HTTP_STATUS, verdictOf } from '../../src/transports/shared/answer.ts';
 
 /** What other programs are written against. A change here breaks them: add, never rename. */
 const OPERATIONS = [

@@ -1,5 +1,5 @@
+import type { ProcessFacts } from '../../src/child-process/client-process.ts';
 import type { Terminal } from '../../src/transports/cli/output/terminal.ts';
-import type { ProcessFacts } from '../../src/transports/shared/client-process.ts';
 import { fakeTerminal } from './support.ts';
 
 /** Ancestors by name, the nearest first; the words that started each, if they are not its name. */

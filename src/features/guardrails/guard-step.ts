@@ -2,7 +2,7 @@ import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { sha256 } from '../../kernel/hash.ts';
 import { canonical, type JsonObject } from '../../kernel/json.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
-import { guardOperation } from '../trust/commands.ts';
+import { guardOperation } from '../trust/approvals/index.ts';
 import { rulesFor } from '../trust/enforcement/index.ts';
 import type { Guard } from '../trust/index.ts';
 

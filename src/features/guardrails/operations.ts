@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, refuse } from '../../kernel/refusal.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
-import { guardOperation } from '../trust/commands.ts';
+import { guardOperation } from '../trust/approvals/index.ts';
 import { listViolations as list, violationCountKey, violationRange } from '../trust/index.ts';
 import { branchesHere } from './branch.ts';
 import { askedBy, commandGuard, guardStep } from './guard-step.ts';

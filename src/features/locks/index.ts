@@ -12,5 +12,6 @@ export {
 } from './held-files.ts';
 export { heldLocks } from './held-locks.ts';
 export { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
+export { acquireLock, namedAreas, releaseLock } from './operations.ts';
 export { decideWith, type Findings, furtherNeeds, reachOf } from './reach.ts';
 export { areaOf, type Held, type LockState, lockEvent, lockKey, placeOf } from './state.ts';

@@ -1,2 +1,10 @@
 /** What other slices, the runtime and the transports may use of mail. */
-export { type Inbox, inboxRanges, listMessages, MESSAGE, type Message, unreadRange } from './state.ts';
+export {
+  capableAgentsService,
+  type Inbox,
+  inboxRanges,
+  listMessages,
+  MESSAGE,
+  type Message,
+  unreadRange,
+} from './state.ts';

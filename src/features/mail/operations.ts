@@ -1,10 +1,16 @@
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
-import { discoverNeeds, type SessionState } from '../sessions/index.ts';
 import { reviewersOf, teamService } from '../teams/index.ts';
 import { acknowledgeMessages, sendMessage as send } from './commands.ts';
-import { type Inbox, inboxRanges, listMessages, type Message, receivedKey } from './state.ts';
+import {
+  capableAgentsService,
+  type Inbox,
+  inboxRanges,
+  listMessages,
+  type Message,
+  receivedKey,
+} from './state.ts';
 
 export interface Letter {
   to: string[];
@@ -73,7 +79,8 @@ async function recipientsOf(
   }
   if (letter.capability !== undefined) {
     groups.push(`capability:${letter.capability}`);
-    for (const name of await withCapability(letter.capability, step)) if (name !== self) meant.add(name);
+    for (const name of await step.use(capableAgentsService)(letter.capability, step.find))
+      if (name !== self) meant.add(name);
   }
   if (meant.size === 0 && groups.length === 0 && answered !== undefined) meant.add(answered);
   if (meant.size === 0) return refuse('no_recipients', `Nobody is there: ${groups.join(', ')}.`);
@@ -96,13 +103,6 @@ async function membersOf(
   if ('success' in team) return team;
   if (name === 'team') return { names: team.agents.map((member) => member.name) };
   return { names: reviewersOf(team, step.caller.agent_id) ?? [] };
-}
-
-async function withCapability(capability: string, step: Step): Promise<string[]> {
-  const needs = discoverNeeds({ capability, idle_ms: 0 });
-  const { loaded } = await step.find(needs);
-  const sessions = (needs.ranges ?? []).flatMap((range) => loaded.list<SessionState>(range));
-  return [...new Set(sessions.map(({ state }) => state.agent_id))];
 }
 
 export const readInbox = {

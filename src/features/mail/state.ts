@@ -2,10 +2,19 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, type Loaded, prefixed, type Range, refused } from '../../ledger/decision.ts';
+import {
+  commit,
+  type Decision,
+  type Loaded,
+  type Needs,
+  prefixed,
+  type Range,
+  refused,
+} from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
 import { inIndexOrder, newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
+import { defineService } from '../../runtime/service.ts';
 
 /** One recipient's copy of a message: each is read and acknowledged by itself. */
 export interface Message {
@@ -162,3 +171,9 @@ export function acknowledgeMessages(caller: Caller, message_ids: readonly string
     },
   };
 }
+
+type Find = (needs: Needs) => Promise<{ loaded: Loaded }>;
+
+/** The agents with a capability whose sessions are alive, by name; the sessions slice knows them. */
+export const capableAgentsService =
+  defineService<(capability: string, find: Find) => Promise<string[]>>('agents by capability');

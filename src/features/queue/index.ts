@@ -1,4 +1,6 @@
 /** What other slices, the runtime and the transports may use of queue. */
+
+export { fileWork, mirrorDeleted, mirrorFile, settleDue } from './commands.ts';
 export { unknownTask } from './complete-work.ts';
 export {
   type FiledAs,

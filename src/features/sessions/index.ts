@@ -1,9 +1,9 @@
 /** What other slices, the runtime and the transports may use of sessions. */
 
-export type { PresenceSettings } from '../../runtime/coxswain.ts';
 export { Presence, presenceSettings } from './presence.ts';
 export { resolveSessionToken } from './session-token.ts';
 export {
+  agentsWithCapability,
   discoverAgents,
   discoverNeeds,
   heardSince,

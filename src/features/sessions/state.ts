@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { type Needs, prefixed, type Range } from '../../ledger/decision.ts';
+import { type Loaded, type Needs, prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
 import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { SessionName } from '../../ledger/log.ts';
@@ -164,4 +164,15 @@ function describeSession(state: SessionState, idle_ms: number, now_ms: number): 
     last_heartbeat: isoTime(state.last_heartbeat_ms),
     ended_at: state.ended_at_ms === undefined ? undefined : isoTime(state.ended_at_ms),
   };
+}
+
+/** The names of agents that have said they are capable of it and have a session that is alive. */
+export async function agentsWithCapability(
+  capability: string,
+  find: (needs: Needs) => Promise<{ loaded: Loaded }>,
+): Promise<string[]> {
+  const needs = discoverNeeds({ capability, idle_ms: 0 });
+  const { loaded } = await find(needs);
+  const sessions = (needs.ranges ?? []).flatMap((range) => loaded.list<SessionState>(range));
+  return [...new Set(sessions.map(({ state }) => state.agent_id))];
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { refuse } from '../../kernel/refusal.ts';
-import { chooseStore } from '../../stores/choose-store.ts';
-import { refusalOf } from '../shared/answer.ts';
+import { refusalOf } from '../../runtime/answer.ts';
+import { chooseStore } from '../../runtime/choose-store.ts';
 import type { Terminal } from './output/terminal.ts';
 import { type CommonOptions, conclude, declareCommon, mergedOptions, type Result } from './program/common.ts';
 import { examples } from './program/services.ts';
@@ -44,7 +44,7 @@ async function created(url: string | undefined, options: CommonOptions, env: Nod
         'Which table? Name it, such as "dynamodb://coxswain?region=eu-central-1", or set COX_STORE.',
         { field: 'url' },
       );
-    const { createTable } = await import('../../stores/dynamodb/create-table.ts');
+    const { createTable } = await import('../../runtime/store-tools.ts');
     return { success: true, ...(await createTable(chosen)) };
   } catch (error) {
     return refusalOf(error);

@@ -1,7 +1,12 @@
+import {
+  clientIdentity,
+  clientProcess,
+  type ReadProcess,
+  readProcess,
+} from '../../child-process/client-process.ts';
 import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
-import { clientIdentity, clientProcess, type ReadProcess, readProcess } from '../shared/client-process.ts';
 
 /** The clients whose hooks and MCP server name themselves after the client's process. */
 const CLIENTS = ['claude-code', 'codex', 'gemini-cli'] as const;

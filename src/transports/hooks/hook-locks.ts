@@ -1,5 +1,6 @@
 import {
   AUTOMATIC,
+  acquireLock,
   areaOf,
   checkLocks,
   checkLocksMore,
@@ -11,8 +12,8 @@ import {
   lockedFolders,
   lockKey,
   placeOf,
+  releaseLock,
 } from '../../features/locks/index.ts';
-import { acquireLock, releaseLock } from '../../features/locks/operations.ts';
 import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
 import { rulebookKey } from '../../features/trust/index.ts';
 import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kernel/area.ts';

@@ -1,14 +1,14 @@
+import { clientIdentity, readProcess } from '../../child-process/client-process.ts';
 import { quickClock } from '../../kernel/clock.ts';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import { quickRandom } from '../../kernel/quick-random.ts';
 import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
 import type { Actor } from '../../ledger/log.ts';
+import { chooseStore } from '../../runtime/choose-store.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { defaultStore, open } from '../../runtime/open.ts';
-import { chooseStore } from '../../stores/choose-store.ts';
 import { type Client, clientActor } from '../shared/agent-clients.ts';
-import { clientIdentity, readProcess } from '../shared/client-process.ts';
 import { environmentCapabilities } from '../shared/identity.ts';
 import type { Call, Order } from './hook-call.ts';
 import { hookEntities } from './hook-entities.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import { invalid } from '../shared/answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 import { refuseDepth } from '../shared/json-depth.ts';
 
 export const BODY_BYTES_MAX = 1_000_000;

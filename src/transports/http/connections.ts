@@ -4,10 +4,10 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
+import { invalid } from '../../runtime/answer.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
-import { invalid } from '../shared/answer.ts';
 import { type Checked, checkIdentity } from '../shared/identity.ts';
 import type { Identity, Principal } from './authenticate.ts';
 

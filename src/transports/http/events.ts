@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../../kernel/refusal.ts';
+import { invalid } from '../../runtime/answer.ts';
 import type { LogFeed, Rows } from '../../runtime/log-feed.ts';
-import { invalid } from '../shared/answer.ts';
 import type { Principal } from './authenticate.ts';
 import { eventText, type View } from './event-text.ts';
 import type { Exchange } from './http-exchange.ts';

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../kernel/refusal.ts';
-import { invalid } from '../shared/answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 import { type EnvironmentKey, environmentKeys } from './environment-keys.ts';
 import type { WebhookConfig } from './github-webhook.ts';
 import { isHostName } from './hosts.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { HTTP_STATUS, verdictOf } from '../shared/answer.ts';
+import { HTTP_STATUS, verdictOf } from '../../runtime/answer.ts';
 import type { Denial } from './authenticate.ts';
 import { BODY_BYTES_MAX, dropBody } from './body.ts';
 import type { Metrics } from './metrics-route.ts';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { nearest } from '../../kernel/nearest.ts';
+import { refusalOf } from '../../runtime/answer.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { LogFeed } from '../../runtime/log-feed.ts';
 import type { McpEndpoint } from '../mcp/mcp-http.ts';
-import { refusalOf } from '../shared/answer.ts';
 import {
   Authenticator,
   isDenial,

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boardMetrics } from '../../features/board/index.ts';
 import { anyKeyOpens, everyKey } from '../../features/keys/index.ts';
 import { resolveSessionToken } from '../../features/sessions/index.ts';
 import { open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Coxswain, OpenOptions } from '../../runtime/coxswain.ts';
 import { createMcpEndpoint } from '../mcp/mcp-http.ts';
+import { boardMetrics } from './board-metrics.ts';
 import { isLoopback } from './hosts.ts';
 import { type GivenConfig, readApiConfig } from './http-config.ts';
 import { type Api, type ApiOptions, createApi } from './http-server.ts';

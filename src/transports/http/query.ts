@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import { invalid } from '../shared/answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 import { type Field, readJson, readNumber } from '../shared/input-fields.ts';
 
 /**

@@ -7,13 +7,13 @@ import { keepWorking, servedExecutors } from '../../features/verification/runner
 import { open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { shownStore } from '../../runtime/about.ts';
+import { refusalOf } from '../../runtime/answer.ts';
 import { tend } from '../../runtime/background-maintenance.ts';
+import { chooseStore } from '../../runtime/choose-store.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
-import { chooseStore } from '../../stores/choose-store.ts';
 import type { Terminal } from '../cli/output/terminal.ts';
 import { type CommonOptions, placeOf } from '../cli/program/common.ts';
 import { untilStopped } from '../cli/program/signals.ts';
-import { refusalOf } from '../shared/answer.ts';
 import { readApiConfig } from './http-config.ts';
 import { ConfigurationError, type CoordinationApi, createCoordinationApi, urlOf } from './index.ts';
 import { STORE_HEADER, storeMark } from './status-routes.ts';

@@ -3,9 +3,9 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { refuse } from '../../kernel/refusal.ts';
+import { verdictOf } from '../../runtime/answer.ts';
 import type { CallOptions } from '../../runtime/coordinator-context.ts';
 import type { AnyOperation } from '../../runtime/operation.ts';
-import { verdictOf } from '../shared/answer.ts';
 import { refuseDepth } from '../shared/json-depth.ts';
 import { secondsWaited } from '../shared/waited.ts';
 

@@ -2,10 +2,10 @@ import { limits } from '../../kernel/limits.ts';
 import { reservedProblem } from '../../kernel/names.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
+import { invalid } from '../../runtime/answer.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
-import { invalid } from '../shared/answer.ts';
 
 /** Who is behind a request, as the HTTP door has established it. */
 export interface Principal {

@@ -1,3 +1,4 @@
+import { clientProcess, hasEnded } from '../../child-process/client-process.ts';
 import { readPortConfig } from '../../features/port-blocks/index.ts';
 import { readChannels } from '../../features/trust/notify/index.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -6,7 +7,6 @@ import type { Terminal } from '../cli/output/terminal.ts';
 import { type CommonOptions, claimedIdentity, placeOf } from '../cli/program/common.ts';
 import { untilStopped } from '../cli/program/signals.ts';
 import { type Client, clientActor } from '../shared/agent-clients.ts';
-import { clientProcess, hasEnded } from '../shared/client-process.ts';
 import { type Checked, environmentCapabilities, environmentRole } from '../shared/identity.ts';
 import { chooseTools } from './toolset.ts';
 

@@ -1,5 +1,5 @@
-import { AUTOMATIC } from '../../features/locks/index.ts';
-import { acquireLock, checkLocks } from '../../features/locks/operations.ts';
+import { AUTOMATIC, acquireLock } from '../../features/locks/index.ts';
+import { checkLocks } from '../../features/locks/operations.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normalisePath } from '../../kernel/path.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { clientIdentity, readProcess } from '../../child-process/client-process.ts';
 import { discoverNeeds, type SessionState } from '../../features/sessions/index.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
-import { clientIdentity, readProcess } from '../shared/client-process.ts';
 
 /**
  * The other agents that work in the same work tree, as far as their processes tell: no system says who has written a file,

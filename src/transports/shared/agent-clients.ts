@@ -1,5 +1,5 @@
+import { clientIdentity } from '../../child-process/client-process.ts';
 import type { Actor } from '../../ledger/log.ts';
-import { clientIdentity } from './client-process.ts';
 import { type Checked, checkIdentity, environmentIdentity } from './identity.ts';
 
 /** The agent clients that have hooks, and by whose process hooks and MCP server know each other. */

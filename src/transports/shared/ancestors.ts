@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type ReadProcess, readProcess } from './client-process.ts';
+import { type ReadProcess, readProcess } from '../../child-process/client-process.ts';
 
 /** Programs that are agents' clients, by the name of the process or of the script that an interpreter runs. */
 const AGENTS = new Set([

@@ -2,7 +2,7 @@ import { limits } from '../../kernel/limits.ts';
 import { nameProblem, reservedProblem } from '../../kernel/names.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
-import { invalid } from './answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 
 export function checkName(field: string, value: unknown): string | Refusal {
   const problem = nameProblem(value) ?? reservedProblem(field, value as string);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import { invalid } from './answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 
 /** `either`: what can't be read as JSON is meant as text. */
 export type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'either';

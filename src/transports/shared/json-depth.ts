@@ -1,6 +1,6 @@
 import { limits } from '../../kernel/limits.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import { invalid } from './answer.ts';
+import { invalid } from '../../runtime/answer.ts';
 
 /** A payload's own levels, and those of the request around it. */
 const DEPTH_MAX = limits.json_depth_max + 8;

@@ -6,7 +6,7 @@ import {
   type ProcessFacts,
   parseProcStat,
   readPs,
-} from '../../../src/transports/shared/client-process.ts';
+} from '../../../src/child-process/client-process.ts';
 
 const tree: Record<number, ProcessFacts> = {
   1: { name: 'init', parent: 0, started: '1' },

@@ -1,8 +1,8 @@
 /** Stands for an agent client: takes a lock as its MCP server would, then runs a command in a shell. */
 import { spawnSync } from 'node:child_process';
+import { clientIdentity } from '../../../src/child-process/client-process.ts';
 import { acquireLock } from '../../../src/features/locks/operations/acquire-lock-operation.ts';
 import { open } from '../../../src/index.ts';
-import { clientIdentity } from '../../../src/transports/shared/client-process.ts';
 
 const [client = '', file_path = '', command = ''] = process.argv.slice(2);
 const identity = clientIdentity(client, undefined, process.pid);

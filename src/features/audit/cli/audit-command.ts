@@ -13,6 +13,7 @@ import {
 import type { Seal } from '../../../ledger/audit/seal.ts';
 import { seal } from '../../../ledger/audit/sealing.ts';
 import { type Verification, verify } from '../../../ledger/audit/verify-log.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import { progress } from '../../../transports/cli/output/progress.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import {
@@ -21,7 +22,6 @@ import {
   withStore,
   withStoreThere,
 } from '../../../transports/cli/program/common.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
 
 export interface VerifyOptions extends CommonOptions {

@@ -4,6 +4,7 @@ import type { Moment } from '../../../kernel/moment.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { EntityRecord } from '../../../ledger/entity.ts';
 import { changesBetween } from '../../../ledger/time-travel/travel.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
 import { withoutSecrets } from '../../../transports/cli/output/mask-typed-secrets.ts';
@@ -15,7 +16,6 @@ import {
   type Result,
   withStoreThere,
 } from '../../../transports/cli/program/common.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { type Difference, differenceOf, type Side } from './differences.ts';
 import { openHistory, readMoment, refuseMissing } from './read-history.ts';
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal, type StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog, follow } from '../../../transports/cli/narration/follow-log.ts';
 import { readLimit } from '../../../transports/cli/output/pick.ts';
@@ -12,7 +13,6 @@ import {
   withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { type LogFilter, spanOf, wantedOf } from './log-filter.ts';
 import { objects, sentences, type Tell } from './log-lines.ts';
 import { type History, openHistory, readMoment } from './read-history.ts';

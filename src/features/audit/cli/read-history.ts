@@ -5,10 +5,10 @@ import { mergeRows } from '../../../ledger/audit/merge.ts';
 import { lastLabelledBy, rowsForward, type Span } from '../../../ledger/audit/read-forward.ts';
 import { archivesOf } from '../../../ledger/audit/tombstone.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { archivedRows, checkArchive } from './archive-file.ts';
 
 /** The log together with what was moved out of it. */

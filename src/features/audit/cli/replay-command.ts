@@ -5,6 +5,7 @@ import type { EntityRecord } from '../../../ledger/entity.ts';
 import { isOver } from '../../../ledger/lease.ts';
 import { compareWithLive, replay } from '../../../ledger/replay.ts';
 import { type Past, stateAt } from '../../../ledger/time-travel/travel.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
 import { BOOKKEEPING, standingOf, titleOf } from '../../../transports/cli/narration/state-words.ts';
@@ -12,7 +13,6 @@ import { withoutSecrets } from '../../../transports/cli/output/mask-typed-secret
 import { type Choice, chosen, readLimit } from '../../../transports/cli/output/pick.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, withStoreThere } from '../../../transports/cli/program/common.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import type { ClaimState } from '../../claims/index.ts';
 import { type LockState, placeOf } from '../../locks/index.ts';
 import type { TaskState } from '../../queue/index.ts';

@@ -4,14 +4,14 @@ import type { Refusal } from '../../../kernel/refusal.ts';
 import { archivesOf } from '../../../ledger/audit/tombstone.ts';
 import type { Target } from '../../../ledger/sync/survey.ts';
 import { type Synced, sync } from '../../../ledger/sync/sync-stores.ts';
+import { invalid } from '../../../runtime/answer.ts';
+import { anchored } from '../../../runtime/choose-store.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { entities } from '../../../runtime/entities.ts';
-import { anchored } from '../../../stores/choose-store.ts';
 import { progress } from '../../../transports/cli/output/progress.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { counted } from '../../../transports/cli/output/text.ts';
 import { type CommonOptions, refuseAbsent, withStore } from '../../../transports/cli/program/common.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { checkArchive } from './archive-file.ts';
 import { openHistory, refuseMissing } from './read-history.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
-import { housekeeperOf } from '../../../runtime/background-maintenance.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
+import { housekeeperOf } from '../../../runtime/housekeeper.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
 import { eventLine } from '../../../transports/cli/narration/event-line.ts';
 import { PAGE } from '../../../transports/cli/narration/follow-log.ts';

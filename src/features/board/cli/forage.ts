@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
+import { EXIT_CODES, verdictOf } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
@@ -13,7 +14,6 @@ import {
   withStore,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { EXIT_CODES, verdictOf } from '../../../transports/shared/answer.ts';
 import { readSeconds } from '../../../transports/shared/input-fields.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, boardClaimKey, isBidding, isOpen, outstanding } from '../board-claim.ts';

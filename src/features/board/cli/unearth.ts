@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { housekeeperOf } from '../../../runtime/background-maintenance.ts';
+import { housekeeperOf } from '../../../runtime/housekeeper.ts';
 import { type Terminal, viewOf } from '../../../transports/cli/output/terminal.ts';
 import {
   type CommonOptions,

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { shownStore } from '../../../runtime/about.ts';
+import { EXIT_CODES } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { FileProblem } from '../../../storage/file-problem.ts';
 import { counted, plain } from '../../../transports/cli/output/text.ts';
-import { EXIT_CODES } from '../../../transports/shared/answer.ts';
 import type { BoardConfig } from '../files/agent-config.ts';
 import type { Rest } from '../runner/at-rest.ts';
 import { claimTitle } from './board-words.ts';

@@ -1,6 +1,7 @@
 import { open } from '../../../index.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../../kernel/workspace.ts';
+import { EXIT_CODES, refusalOf } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
@@ -12,7 +13,6 @@ import {
   type Result,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { EXIT_CODES, refusalOf } from '../../../transports/shared/answer.ts';
 import { type Channel, Courier, readChannels } from '../../trust/notify/index.ts';
 import { placesOf } from '../runner/board-places.ts';
 import { BOARD_FILES, type ReadBoard, readBoardFile } from '../runner/load-board-file.ts';

@@ -1,7 +1,7 @@
 import { areaName } from '../../../kernel/area.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { namedAreas } from '../../locks/operations.ts';
+import { namedAreas } from '../../locks/index.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {
   type BoardClaimRecord,

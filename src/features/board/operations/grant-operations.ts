@@ -5,8 +5,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { checkLocksNeeds, checkLocks as describeLocks } from '../../locks/index.ts';
-import { namedAreas } from '../../locks/operations.ts';
+import { checkLocksNeeds, checkLocks as describeLocks, namedAreas } from '../../locks/index.ts';
 import { type ArtefactState, artefactKey, describeArtefact, type StructuralType } from '../artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {

@@ -1,10 +1,10 @@
+import { readProcess } from '../../../child-process/client-process.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse, StoreFailure } from '../../../kernel/refusal.ts';
 import { tend } from '../../../runtime/background-maintenance.ts';
 import { type Connection, HOUSEKEEPER } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
-import { readProcess } from '../../../transports/shared/client-process.ts';
 import { isBoardRow } from '../board-claim.ts';
 import type { AgentConfig, BoardConfig } from '../files/agent-config.ts';
 import { configureBoard } from '../operations/board-operations.ts';

@@ -3,7 +3,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
-import { acquireLock, releaseLock } from '../../locks/operations.ts';
+import { acquireLock, releaseLock } from '../../locks/index.ts';
 import { type BoardClaimState, boardClaimKey } from '../board-claim.ts';
 import type { Phase } from '../board-settings.ts';
 

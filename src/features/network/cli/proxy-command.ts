@@ -1,6 +1,7 @@
 import { open } from '../../../index.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import { shownStore } from '../../../runtime/about.ts';
+import { invalid, refusalOf } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, placeOf } from '../../../transports/cli/program/common.ts';
@@ -8,7 +9,6 @@ import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { environmentKeys } from '../../../transports/http/environment-keys.ts';
 import { isLoopback } from '../../../transports/http/hosts.ts';
 import { urlOf } from '../../../transports/http/index.ts';
-import { invalid, refusalOf } from '../../../transports/shared/answer.ts';
 import { checkIdentity } from '../../../transports/shared/identity.ts';
 import { createProxy, type NetworkProxy } from '../proxy/proxy.ts';
 import type { FixedAgent } from '../proxy/proxy-callers.ts';

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
-import { verdictOf } from '../../../transports/shared/answer.ts';
+import { verdictOf } from '../../../runtime/answer.ts';
 import type { Stranger } from './proxy-callers.ts';
 
 const LINGER_MS = 2000;

@@ -1,8 +1,8 @@
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { type CommonOptions, cliIdentity, withStore } from '../../../transports/cli/program/common.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { readMoment } from '../../audit/cli/index.ts';
 import { getStats } from '../../audit/index.ts';
 

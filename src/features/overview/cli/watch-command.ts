@@ -2,6 +2,7 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { eventLine } from '../../../transports/cli/narration/event-line.ts';
 import { endOfLog, follow, PAGE } from '../../../transports/cli/narration/follow-log.ts';
@@ -16,7 +17,6 @@ import {
   withStore,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { lookAround } from '../take-overview.ts';
 import { type Frame, frameLines } from './watch-frame.ts';
 

@@ -3,7 +3,7 @@ import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
 import type { Decision } from '../../../ledger/decision.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { announceGuarded, askedBy } from '../../guardrails/index.ts';
-import { guarded } from '../../trust/commands.ts';
+import { guarded } from '../../trust/approvals/index.ts';
 import { completeWork as decide, settleDue } from '../commands.ts';
 import { type Completion, JUDGE_FIRST } from '../complete-work.ts';
 import { judgeChanges, saysChanges } from '../guard-changes.ts';

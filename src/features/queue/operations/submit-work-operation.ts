@@ -4,7 +4,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { announceGuarded, askedBy } from '../../guardrails/index.ts';
-import { guarded } from '../../trust/commands.ts';
+import { guarded } from '../../trust/approvals/index.ts';
 import { submitWork as decide } from '../commands.ts';
 import { guardTasks } from '../guard-tasks.ts';
 import type { FailurePolicy } from '../state.ts';

@@ -1,4 +1,6 @@
 /** What others may use of approvals in trust. */
+
+export { guarded, guardOperation } from '../commands.ts';
 export {
   type ApprovalRecord,
   type ApprovalState,

@@ -1,5 +1,5 @@
 /** What others may use of enforcement in trust. */
-export { governedBy } from './governed-by.ts';
+export { countCall, governedBy } from './governed-by.ts';
 export { profileEnforcement, profileEnforcerOf } from './profile-enforcer.ts';
 export {
   localTrust,

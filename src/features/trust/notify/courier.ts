@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { housekeeperOf } from '../../../runtime/background-maintenance.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
+import { housekeeperOf } from '../../../runtime/housekeeper.ts';
 import { dueIn_ms, freshNotices, type Notice } from '../approvals/notice.ts';
 import { claimNotice, concludeNotice } from '../operations/notice-operations.ts';
 import type { Channel } from './channels.ts';

@@ -5,6 +5,7 @@ import { resolveCommit } from '../../../child-process/plain-git.ts';
 import { uuidFromKey } from '../../../kernel/ids.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../../transports/cli/program/common.ts';
 import { isPerson, personAuthority } from '../../../transports/cli/program/person.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { type Changeset, changesetKey, keptFiles } from '../../changesets/index.ts';
 import { parsePolicies } from '../files/policy-file.ts';
 import { verificationStatus } from '../operations/verification-operations.ts';

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFi
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { hasEnded, readProcess } from '../../../child-process/client-process.ts';
 import { endMarked } from '../../../child-process/marked.ts';
 import { plainGit } from '../../../child-process/plain-git.ts';
 import { addWorkTree } from '../../../child-process/work-tree.ts';
-import { hasEnded, readProcess } from '../../../transports/shared/client-process.ts';
 import type { Job } from './executor.ts';
 import { runMark } from './runner-environment.ts';
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import { findWorkspace } from '../../../kernel/workspace.ts';
 import { HOUSEKEEPER } from '../../../ledger/log.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import { jsonLine, type Terminal } from '../../../transports/cli/output/terminal.ts';
 import { plain } from '../../../transports/cli/output/text.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Result,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import { readSeconds } from '../../../transports/shared/input-fields.ts';
 import { type Channel, readChannels } from '../../trust/notify/index.ts';
 import { coordinate, type PassResult } from '../folder/pass.ts';

@@ -5,10 +5,10 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { prefixed, type Range } from '../../../ledger/decision.ts';
 import { answerOf, type Step } from '../../../runtime/operation.ts';
-import { fileWork } from '../../queue/commands.ts';
 import {
   DUE,
   dueAt_ms,
+  fileWork,
   READY,
   readyGroup,
   TASK,

@@ -6,14 +6,16 @@ import { type Decision, type Loaded, prefixed, type Range } from '../../../ledge
 import type { EntityKey } from '../../../ledger/entity.ts';
 import type { Step } from '../../../runtime/operation.ts';
 import { readBounded } from '../../../storage/read-bounded.ts';
-import { writeHandoffOnce } from '../../handoffs/commands.ts';
-import { mirrorDeleted, mirrorFile, settleDue } from '../../queue/commands.ts';
+import { writeHandoffOnce } from '../../handoffs/index.ts';
 import {
   type FiledAs,
   filedGroups,
   filedTaskId,
   fileHandoffId,
+  mirrorDeleted,
+  mirrorFile,
   OPEN_STATUSES,
+  settleDue,
   TASK,
   type TaskState,
   taskKey,

@@ -6,8 +6,8 @@ import { fingerprint } from '../../../kernel/fingerprint.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { findWorkspace } from '../../../kernel/workspace.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import { errorCode } from '../../../storage/real-path.ts';
-import { invalid } from '../../../transports/shared/answer.ts';
 import {
   cronLine,
   cronMark,

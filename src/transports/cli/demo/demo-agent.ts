@@ -1,7 +1,7 @@
-import type { PresenceSettings } from '../../../features/sessions/index.ts';
 import { heartbeat } from '../../../features/sessions/operations.ts';
 import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import type { PresenceSettings } from '../../../runtime/coxswain.ts';
 import { operationsByName } from '../../../runtime/operation-list.ts';
 
 /** One agent of the demo: a process of its own that does what it is told over its channel, and nothing else. */

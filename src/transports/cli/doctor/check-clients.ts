@@ -1,10 +1,10 @@
+import { gist, runChild } from '../../../child-process/bounded-child.ts';
 import { type FoundClient, findClients } from '../init/clients/all.ts';
 import type { Site } from '../init/clients/client-setup.ts';
 import { Unusable } from '../init/unusable.ts';
 import { checkTrust } from './check-trust.ts';
 import { checkWorktrees } from './check-worktrees.ts';
 import { type Configured, readConfigured, wiredTwice } from './configured.ts';
-import { gist, runChild } from './doctor-child.ts';
 import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
 import { checkHooks } from './hook-round-trip.ts';
 import { checkMcp } from './mcp-round-trip.ts';

@@ -1,5 +1,5 @@
-import { inspectTable } from '../../../stores/dynamodb/inspect.ts';
-import { refusalOf } from '../../shared/answer.ts';
+import { refusalOf } from '../../../runtime/answer.ts';
+import { inspectTable } from '../../../runtime/store-tools.ts';
 import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
 
 /** The store works without both, so opening it shows neither. */

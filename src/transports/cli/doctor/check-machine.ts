@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { open } from '../../../index.ts';
-import { refusalOf } from '../../shared/answer.ts';
+import { refusalOf } from '../../../runtime/answer.ts';
 import { type BundleState, bundleState } from '../init/bundle.ts';
 import { ownPrograms } from '../init/wiring.ts';
 import type { Place } from '../program/common.ts';

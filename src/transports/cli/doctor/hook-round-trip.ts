@@ -1,12 +1,12 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireLock } from '../../../features/locks/operations.ts';
+import { gist, type Run, runChild } from '../../../child-process/bounded-child.ts';
+import { acquireLock } from '../../../features/locks/index.ts';
 import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { AgentClient } from '../init/clients/client-setup.ts';
 import type { ConfiguredHook } from './configured.ts';
-import { gist, type Run, runChild } from './doctor-child.ts';
 import { type Finding, ok, wrong } from './doctor-finding.ts';
 
 const LIMIT_MS = 15_000;

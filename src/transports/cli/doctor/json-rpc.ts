@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { endGroup, gist } from '../../../child-process/bounded-child.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { endGroup, gist } from './doctor-child.ts';
 
 const LINE_CHARS_MAX = 4_000_000;
 

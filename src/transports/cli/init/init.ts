@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import { CLIENTS } from '../../shared/agent-clients.ts';
-import { invalid } from '../../shared/answer.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { conclude, type Result } from '../program/common.ts';
 import { ensureBundle } from './bundle.ts';

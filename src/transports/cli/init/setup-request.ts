@@ -1,9 +1,9 @@
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../../kernel/workspace.ts';
+import { invalid } from '../../../runtime/answer.ts';
+import { anchored } from '../../../runtime/choose-store.ts';
 import { stateFolder } from '../../../storage/state-folder.ts';
-import { anchored } from '../../../stores/choose-store.ts';
 import { CLIENTS } from '../../shared/agent-clients.ts';
-import { invalid } from '../../shared/answer.ts';
 import { LOCK_POLICIES, type LockPolicy } from '../../shared/enforcement-policy.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { CommonOptions } from '../program/common.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
+import { OutputFailure, verdictOf } from '../../../runtime/answer.ts';
 import type { Machine } from '../../shared/ancestors.ts';
-import { OutputFailure, verdictOf } from '../../shared/answer.ts';
 import type { View } from './layout.ts';
 import { painter, wantsColour } from './paint.ts';
 

@@ -7,10 +7,10 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { Actor } from '../../../ledger/log.ts';
+import { EXIT_CODES, invalid, refusalOf, verdictOf } from '../../../runtime/answer.ts';
+import { anchored, chooseStore } from '../../../runtime/choose-store.ts';
 import type { Showing } from '../../../runtime/coordinator-context.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
-import { anchored, chooseStore } from '../../../stores/choose-store.ts';
-import { EXIT_CODES, invalid, refusalOf, verdictOf } from '../../shared/answer.ts';
 import {
   type Checked,
   checkIdentity,

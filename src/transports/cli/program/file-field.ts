@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
-import { invalid } from '../../shared/answer.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** More than any operation takes; what is a little too long is refused in the operation's own words. */

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
+import { invalid } from '../../../runtime/answer.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
-import { invalid } from '../../shared/answer.ts';
 import { type Field, type Kind, readJson, readNumber } from '../../shared/input-fields.ts';
 import { refuseDepth } from '../../shared/json-depth.ts';
 

@@ -1,7 +1,7 @@
+import { EXIT_CODES, refusalOf, verdictOf } from '../../../runtime/answer.ts';
 import type { Terminal } from '../../cli/output/terminal.ts';
 import { plain } from '../../cli/output/text.ts';
 import { cliIdentity, placeOf } from '../../cli/program/common.ts';
-import { EXIT_CODES, refusalOf, verdictOf } from '../../shared/answer.ts';
 import { describeHeld } from '../../shared/held-by-others.ts';
 import { pushedFiles, stagedFiles } from '../git-changes.ts';
 import { type Conflict, findConflict } from '../git-check.ts';

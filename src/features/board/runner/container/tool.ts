@@ -1,4 +1,4 @@
-import { gist, type Run, runChild } from '../../../../transports/cli/doctor/doctor-child.ts';
+import { gist, type Run, runChild } from '../../../../child-process/bounded-child.ts';
 
 /** Podman first: it needs no daemon, and without root its containers have no more rights than their caller. */
 const TOOLS = ['podman', 'docker'] as const;

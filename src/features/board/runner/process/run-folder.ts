@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasEnded, readProcess } from '../../../../child-process/client-process.ts';
 import { endMarked } from '../../../../child-process/marked.ts';
 import { plainGit } from '../../../../child-process/plain-git.ts';
 import { isObject } from '../../../../kernel/json.ts';
-import { hasEnded, readProcess } from '../../../../transports/shared/client-process.ts';
 import { clearLost, hasToStay } from './collect.ts';
 import type { Places, RunFiles } from './run-files.ts';
 import { giveUp, namedWrapper } from './wrapper.ts';

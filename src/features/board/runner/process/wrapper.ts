@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { hasEnded, parseProcStat } from '../../../../transports/shared/client-process.ts';
+import { hasEnded, parseProcStat } from '../../../../child-process/client-process.ts';
 import type { RunFiles } from './run-files.ts';
 import { REFUSED_CODE, WRAPPER } from './wrapper-script.ts';
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { systemClock } from '../../../kernel/clock.ts';
+import { systemClock } from '../kernel/clock.ts';
 
 export interface Run {
   readonly code: number | null;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../kernel/json.ts';
-import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../../kernel/refusal.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../kernel/refusal.ts';
 
 /**
  * The classes of answers a door tells apart. `refused` is an answer to a good question (a lock is held); `input` is a

@@ -1,9 +1,13 @@
+import {
+  boardClaimsNeeds,
+  isBidding,
+  type OpenBoardClaim,
+  openBoardClaims,
+} from '../../features/board/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
-import { escaped } from '../../transports/http/metrics-route.ts';
-import { isBidding } from './board-claim.ts';
-import { boardClaimsNeeds, type OpenBoardClaim, openBoardClaims } from './open-board-claims.ts';
+import { escaped } from './metrics-route.ts';
 
 const STATUSES = ['bidding', 'pending_review', 'pending_parallel', 'pending_exclusive', 'pending_assignment'];
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { StoreFailure } from '../kernel/refusal.ts';
 
+export { NO_STORE } from '../stores/no-store.ts';
+
 export interface ChosenStore {
   /** Undefined: the default, SQLite beside the repository. */
   readonly url: string | undefined;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fingerprint } from '../../kernel/fingerprint.ts';
-import type { Actor } from '../../ledger/log.ts';
+import { fingerprint } from '../kernel/fingerprint.ts';
+import type { Actor } from '../ledger/log.ts';
 
 /** A process as its system describes it. `started` and the number together never come again while the machine is up. */
 export interface ProcessFacts {
