@@ -53,6 +53,7 @@ const PARTS: Record<string, Part> = {
   cleaning: { entry: 'features/sessions/reclaim.ts' },
   search: { entry: 'ledger/audit/search.ts' },
   team: { entry: 'features/teams/team-file.ts' },
+  usage: { entry: 'features/trust/operations/report-usage-operation.ts' },
   postgres: { entry: 'stores/postgres/store.ts' },
   dynamodb: { entry: 'stores/dynamodb/store.ts' },
   files: { entry: 'stores/files/store.ts' },

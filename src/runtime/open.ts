@@ -1,4 +1,4 @@
-import { type Fleet, noFleet } from '../features/claims/fleet/index.ts';
+import type { Fleet } from '../features/claims/fleet/index.ts';
 import { Presence, presenceSettings } from '../features/sessions/index.ts';
 import { TeamReader, teamService } from '../features/teams/index.ts';
 import {
@@ -37,12 +37,11 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     brief === true
       ? undefined
       : await (await import('./open-place.ts')).openPlace({ workspace, clock, env, store_url });
-  const fleet = place?.fleet ?? noFleet;
   const ruling = await rulesOptions(env);
   const entities = options.entities ?? (await import('./entities.ts')).entities;
   const store = await openStore(store_url, {
     ...{ entities, clock, random, ids, project, sits, brief, lasting },
-    ...(await othersWords(store_url, fleet, ruling, { sits, brief })),
+    ...(await othersWords(store_url, place?.fleet, ruling, { sits })),
   });
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
   const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
@@ -79,7 +78,8 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     },
     async close() {
       await sealing?.stop();
-      if (brief !== true) await (await import('../features/claims/views/show-converged.ts')).allShown(fleet);
+      if (place !== undefined)
+        await (await import('../features/claims/views/show-converged.ts')).allShown(place.fleet);
       await store.close();
     },
   };
@@ -102,18 +102,18 @@ function actorOf(identity: Partial<Actor>, authority: Authority, ids: Ids): Acto
 /** How lines of others are read, and what they ask of whoever sits or have left in an inbox; nobody else needs all of it. */
 async function othersWords(
   store_url: string,
-  fleet: Fleet,
+  fleet: Fleet | undefined,
   ruling: RulesOptions,
-  { sits, brief }: { sits: boolean; brief: boolean | undefined },
+  { sits }: { sits: boolean },
 ): Promise<Pick<StoreContext, 'commands' | 'foreign' | 'proposals'>> {
   const inFiles = store_url.startsWith('files:');
-  const hasInbox = inFiles && brief !== true;
   return {
     foreign: inFiles ? (await import('../features/claims/fleet/foreign-claims.ts')).foreignLines : undefined,
     commands: sits ? (await import('./commands.ts')).commands : undefined,
-    proposals: hasInbox
-      ? (await import('../features/claims/fleet/claim-proposals.ts')).claimProposals(fleet, ruling)
-      : undefined,
+    proposals:
+      inFiles && fleet !== undefined
+        ? (await import('../features/claims/fleet/claim-proposals.ts')).claimProposals(fleet, ruling)
+        : undefined,
   };
 }
 

@@ -106,7 +106,7 @@ const guardrails: readonly Plant[] = [
   },
   {
     name: 'guard: .env.production is a file like any other',
-    file: 'src/features/guardrails/credentials.ts',
+    file: 'src/features/guardrails/edits/credentials.ts',
     from: '/^\\.env(?:\\..+)?$|',
     to: '/^\\.env$|',
     tests: ['test/features/guardrails/guard-secrets.test.ts'],

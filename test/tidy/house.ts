@@ -29,7 +29,7 @@ const ROOMS = /^(?:operations|commands|entities)\.ts$/;
  * hook load much that it never uses. Only dynamic imports may name one.
  */
 const LOADED_BY_NAME =
-  /^src\/features\/(?:[\w-]+\/cli\/[\w-]+|claims\/(?:views\/show-converged|fleet\/(?:foreign-claims|claim-proposals))|guardrails\/(?:command-line|assess-text|diff\/assess-diff|sql\/assess-sql)|network\/settings\/network-settings|trust\/notify\/detached)\.ts$/;
+  /^src\/features\/(?:[\w-]+\/cli\/[\w-]+|claims\/(?:views\/show-converged|fleet\/(?:foreign-claims|claim-proposals))|guardrails\/(?:command-line|assess-text|diff\/assess-diff|sql\/assess-sql)|network\/settings\/network-settings|trust\/(?:notify\/detached|operations\/report-usage-operation))\.ts$/;
 
 /** What else of src a folder may import. The runtime puts the slices together; everything below it knows none of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {

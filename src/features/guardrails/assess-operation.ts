@@ -2,7 +2,7 @@ import type { Place } from '../../command-analysis/shell/parameters.ts';
 import type { Finding } from '../trust/index.ts';
 import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
-import { credentialFinding } from './credentials.ts';
+import { credentialFinding } from './edits/credentials.ts';
 import { gatherFacts } from './git-facts.ts';
 import { readGuardrails } from './project-reader.ts';
 

@@ -1,8 +1,6 @@
 /** What other slices, the runtime and the transports may use of guardrails. */
 
 export type { Assessment } from './assess.ts';
-export { assessEdit } from './assess-edit.ts';
-export { branchesHere, topAt } from './branch.ts';
 export { concluded } from './conclude.ts';
 export { gatherFacts } from './git-facts.ts';
 export {

@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../kernel/refusal.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
 import { guardOperation } from '../trust/approvals/index.ts';
 import { listViolations as list, violationCountKey, violationRange } from '../trust/index.ts';
-import { branchesHere } from './branch.ts';
+import { branchesHere } from './edits/branch.ts';
 import { askedBy, commandGuard, guardStep } from './guard-step.ts';
 
 export interface CheckInput {

@@ -1,6 +1,6 @@
 import { tokensOf } from '../../command-analysis/shell/code/code-tokens.ts';
 import type { Printer, Word } from '../../command-analysis/shell/word.ts';
-import { isCredentialFile } from './credentials.ts';
+import { isCredentialFile } from './edits/credentials.ts';
 import type { Hit, Run } from './pattern.ts';
 
 const SENDS = new Set(

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import type { Place as Where } from '../../command-analysis/shell/analyse-shell.ts';
+import { branchesHere } from '../../features/guardrails/edits/index.ts';
 import {
   type Assessment,
-  branchesHere,
   commandGuard,
   concluded,
   exactHash,

@@ -1,6 +1,5 @@
 import { profileEnforcerOf } from '../../features/trust/enforcement/index.ts';
 import { type Standing, writesUnderLock } from '../../features/trust/index.ts';
-import { reportUsage } from '../../features/trust/operations.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';
@@ -61,6 +60,8 @@ export async function countFiles(
   if (names.length === 0 || standing?.profile.resource_limits.max_file_modifications === undefined)
     return undefined;
   const files = names.slice(0, limits.changeset_files_max);
+  // Few profiles have such a limit: for the others nothing more is loaded.
+  const { reportUsage } = await import('../../features/trust/operations/report-usage-operation.ts');
   const answer = await connection.performBuilt(reportUsage, { files });
   return isRefusal(answer) ? said(answer) : undefined;
 }

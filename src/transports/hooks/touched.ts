@@ -1,7 +1,8 @@
 import type { Place } from '../../command-analysis/shell/parameters.ts';
 import { patchTargets } from '../../command-analysis/shell/patches.ts';
 import { NOTHING, type Touched, type Write } from '../../command-analysis/shell/shell-findings.ts';
-import { type Assessment, assessEdit, branchesHere, topAt } from '../../features/guardrails/index.ts';
+import { assessEdit, branchesHere, topAt } from '../../features/guardrails/edits/index.ts';
+import type { Assessment } from '../../features/guardrails/index.ts';
 import type { Permission } from '../../runtime/access.ts';
 import { geminiWrites } from './gemini-paths.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assessCommand } from '../../../src/features/guardrails/assess.ts';
-import { branchesHere } from '../../../src/features/guardrails/branch.ts';
 import { lookAt } from '../../../src/features/guardrails/command-line.ts';
+import { branchesHere } from '../../../src/features/guardrails/edits/branch.ts';
 import { UNNAMED_PUSH } from '../../../src/features/trust/verdict.ts';
 import { PLACE } from './guard-support.ts';
 

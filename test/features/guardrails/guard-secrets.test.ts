@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findSecrets, maskSecrets, mayHoldToken, tokenKinds } from '../../../src/command-analysis/secrets.ts';
-import { isCredentialFile } from '../../../src/features/guardrails/credentials.ts';
+import { isCredentialFile } from '../../../src/features/guardrails/edits/credentials.ts';
 
 /** Put together here so that no scanner takes the test itself for a leak. */
 const made = (...parts: readonly string[]) => parts.join('');

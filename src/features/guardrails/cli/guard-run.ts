@@ -12,7 +12,7 @@ import {
 } from '../../../transports/cli/program/common.ts';
 import { startChild } from '../../../transports/run/run-child.ts';
 import { assessCommandIn } from '../assess-operation.ts';
-import { branchesHere } from '../branch.ts';
+import { branchesHere } from '../edits/branch.ts';
 import { commandGuard, guardAction } from '../guard-step.ts';
 import { checkGuardrails } from '../operations.ts';
 

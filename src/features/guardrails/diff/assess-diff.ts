@@ -1,7 +1,7 @@
 import { findSecrets, maskSecrets } from '../../../command-analysis/secrets.ts';
 import type { Category, Finding } from '../../trust/index.ts';
 import { type AssessText, assessText } from '../assess-text.ts';
-import { credentialFinding } from '../credentials.ts';
+import { credentialFinding } from '../edits/credentials.ts';
 import { locateSql } from '../sql/assess-sql.ts';
 import { joined, type Script, scriptsIn } from './commands-in-diff.ts';
 import { type FileKind, isMigration, kindOf } from './file-kinds.ts';

@@ -1,4 +1,4 @@
-import { CONTROL_FILE_PATTERN } from '../control-files.ts';
+import { CONTROL_FILE_PATTERN } from '../edits/control-files.ts';
 import { type Check, type Run, theme } from '../pattern.ts';
 import { gitOf } from './git-command.ts';
 

@@ -1,5 +1,5 @@
 import { isKnown } from '../../../command-analysis/shell/word.ts';
-import { isCredentialFile } from '../credentials.ts';
+import { isCredentialFile } from '../edits/credentials.ts';
 import { type Hit, type Run, readOptions, theme } from '../pattern.ts';
 
 const PATTERNS = {

@@ -6,7 +6,7 @@ import { keyText } from '../../../ledger/entity.ts';
 import { answerOf, type Step } from '../../../runtime/operation.ts';
 import type { AssetPlace } from '../../../storage/storage-place.ts';
 import { claimKey } from '../../claims/index.ts';
-import { assessEdit } from '../../guardrails/index.ts';
+import { assessEdit } from '../../guardrails/edits/index.ts';
 import { startPromotion } from '../commands.ts';
 import type { Evaluators } from '../promotion-evaluators.ts';
 import type { PromotionAsked } from '../start-promotion.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Place } from '../../command-analysis/shell/parameters.ts';
-import { findWorkspace } from '../../kernel/workspace.ts';
+import type { Place } from '../../../command-analysis/shell/parameters.ts';
+import { findWorkspace } from '../../../kernel/workspace.ts';
 
 /** The top of the work tree around here; undefined without git. */
 export function topAt(cwd: string): string | undefined {

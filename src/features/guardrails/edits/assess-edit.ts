@@ -1,5 +1,5 @@
-import { findSecrets, maskSecrets } from '../../command-analysis/secrets.ts';
-import type { Finding } from '../trust/index.ts';
+import { findSecrets, maskSecrets } from '../../../command-analysis/secrets.ts';
+import type { Finding } from '../../trust/index.ts';
 import { CONTROL_FILE_PATTERN, isControlFile } from './control-files.ts';
 import { credentialFinding } from './credentials.ts';
 

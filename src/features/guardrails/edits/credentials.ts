@@ -1,6 +1,6 @@
-import { maskSecrets } from '../../command-analysis/secrets.ts';
-import { toSlashes } from '../../kernel/workspace.ts';
-import type { Finding } from '../trust/index.ts';
+import { maskSecrets } from '../../../command-analysis/secrets.ts';
+import { toSlashes } from '../../../kernel/workspace.ts';
+import type { Finding } from '../../trust/index.ts';
 
 /** Files whose name says that they hold what lets somebody in. The first that matches names the pattern. */
 const FILES: readonly (readonly [pattern: string, name: RegExp])[] = [
