@@ -2,6 +2,8 @@
 // where there is Java); then the tests.
 // Arguments choose test files by a part of their path: `npm test -- lock`. Those whose name has `.long.` in it start crowds
 // of processes, kill them and wait for them; they have their own turn: `npm run test:long`.
+// `npm run test:fast`: what needs no server and starts no processes, without the static checks; `npm run test:watch` repeats it at
+// every change.
 // A file that fails is run once more, with the machine to itself. Passes it then, the run says so and goes on: that test
 // depends on how busy the machine is, and is to be mended.
 import { spawn } from 'node:child_process';
@@ -22,6 +24,10 @@ const TEST_FILE_MS_MAX = 300_000;
 const SECOND_LOOKS_MAX = 3;
 /** Each of these keeps every core busy by itself; what others measure in time would suffer beside it. */
 const CROWDS = /^test\/(chaos|linearizability)\/.*\.long\./;
+
+/** Pure deciders, parsers and rules: quick enough to be run at every change. */
+const FAST =
+  /^test\/(?:kernel|ledger|golden|command-analysis|planted-bugs|tidy\/house|features\/(?:claims|trust|queue|locks|teams|sessions|keys|changesets|network\/(?:host|judge|client-hello)|guardrails\/guard-(?!corpus)|board\/board-|workdir\/workdir-|verification\/(?:plan|decisions|test-required)|port-blocks\/(?:config|decide))[\w-]*)/;
 
 const STATIC_CHECKS = [
   ['format and lint', 'biome', 'ci', '--colors=off', '--error-on-warnings', '.'],
@@ -72,6 +78,23 @@ function chooseFiles(filters: string[], long: boolean): string[] {
   const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**'] }).sort();
   if (filters.length > 0) return files.filter((file) => filters.some((filter) => file.includes(filter)));
   return files.filter((file) => file.includes('.long.') === long);
+}
+
+function fastFiles(): string[] {
+  return globSync('test/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**'] })
+    .filter((file) => FAST.test(file) && !file.includes('.long.') && !/postgres|dynamodb/.test(file))
+    .sort();
+}
+
+async function runFast(watched: boolean): Promise<number> {
+  if (!watched) return await runTests(fastFiles(), { env: {}, stop: async () => {} });
+  const child = spawn(process.execPath, ['--test', '--watch', '--test-reporter=dot', ...fastFiles()], {
+    cwd: root,
+    env: environment(),
+    stdio: 'inherit',
+  });
+  const [code] = await once(child, 'close');
+  return code ?? 1;
 }
 
 interface Turn {
@@ -180,6 +203,7 @@ async function checkAndRun(files: readonly string[], checked: boolean): Promise<
 }
 
 async function main(words: string[]): Promise<number> {
+  if (words.includes('--fast')) return await runFast(words.includes('--watch'));
   const long = words.includes('--long');
   const filters = words.filter((word) => word !== '--long');
   const files = chooseFiles(filters, long);

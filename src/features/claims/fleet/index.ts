@@ -1,4 +1,4 @@
 /** What others may use of fleet in claims. */
 
-export { type Fleet, fleetService, noFleet } from './fleet.ts';
+export { type Fleet, fleetService } from './fleet.ts';
 export { FleetReader } from './fleet-reader.ts';
