@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readProject } from './files.ts';
 import { cycleIn, houseProblems, MAY_USE, unusedEntries } from './house.ts';
@@ -60,4 +61,9 @@ test('house: what points upwards is found, also as a type', () => {
     1,
   );
   assert.deepEqual(planted('src/features/trust/a.ts', "import { l } from '../locks/index.ts';"), []);
+});
+
+test('house: the picture in docs/internals is drawn from the imports as they are', async () => {
+  const { picture, FILE } = await import('../../scripts/house/picture.ts');
+  assert.equal(readFileSync(FILE, 'utf8'), picture(), 'run node scripts/house/picture.ts');
 });
