@@ -6,7 +6,7 @@ export { NO_STORE } from '../stores/no-store.ts';
 export interface ChosenStore {
   /** Undefined: the default, SQLite beside the repository. */
   readonly url: string | undefined;
-  /** Something in the environment looks as if another store had been meant. */
+  /** Something in the environment suggests that the user meant another store. */
   readonly notice?: string | undefined;
 }
 
@@ -14,8 +14,9 @@ const TO_SET =
   "set POSTGRES_DSN (or COX_STORE) to the database's connection string, postgres://USER:PASSWORD@HOST:5432/postgres";
 
 /**
- * The one place that says which store is meant: `named` (--store, an option), then COX_STORE, then what users of other
- * coordinators have set already. Throws when that contradicts itself: another store than the one meant is worse than none.
+ * The only place that decides which store to open: `named` (--store, an option), then COX_STORE, then the
+ * variables that users of other coordinators have already set. Throws when the settings contradict each
+ * other: opening the wrong store is worse than opening none.
  */
 export function chooseStore(named: string | undefined, env: NodeJS.ProcessEnv): ChosenStore {
   const ours = named ?? (env.COX_STORE || undefined);
@@ -47,20 +48,24 @@ export function chooseStore(named: string | undefined, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * A path in a store's name begins where it was typed. Whoever is handed it stands somewhere else: a git hook at the top of its work
- * tree, an agent's hook wherever the agent has gone, a scheduler at home.
+ * A relative path in a store's address is relative to the folder where it was typed. The process that gets
+ * the address runs somewhere else: a git hook at the top of its work tree, an agent's hook wherever the agent
+ * has gone, a scheduler at home.
  */
 export function anchored(url: string, folder: string): string {
   return url.replace(/^(sqlite|files):(.+)$/s, (_, kind, path) => `${kind}:${resolve(folder, path)}`);
 }
 
-/** Supabase is reached by its PostgreSQL connection; the address of its REST API is none. */
+/**
+ * Coxswain reaches Supabase by its PostgreSQL connection; the address of its REST API does not work as a
+ * store.
+ */
 function supabaseNotice({ SUPABASE_URL }: NodeJS.ProcessEnv): string | undefined {
   if (!SUPABASE_URL) return undefined;
   return `SUPABASE_URL alone does not choose the store, which is SQLite on this machine. For Supabase ${TO_SET}.`;
 }
 
-/** Not shown: it holds a password in whatever form it comes. */
+/** Never shown: it contains a password, whatever its form. */
 function checked(dsn: string): string {
   if (/^postgres(ql)?:\/\//.test(dsn)) return dsn;
   throw unusable(

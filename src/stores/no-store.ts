@@ -3,10 +3,10 @@ import { StoreFailure } from '../kernel/refusal.ts';
 import type { Trail } from '../ledger/audit/audit-port.ts';
 import type { Store } from '../ledger/store-port.ts';
 
-/** The address that opens no store: for what a machine answers alone. */
+/** The address that opens no store: for operations that need only this machine. */
 export const NO_STORE = 'none:';
 
-/** Keeps nothing, not even rows about what was asked; says of all else that there is no store. */
+/** Keeps nothing, not even audit rows of reads. Every other call fails: there is no store. */
 export class NoStore implements Store {
   readonly dropped = 0;
   readonly trail: Trail = {

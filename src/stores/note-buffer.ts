@@ -3,16 +3,16 @@ import type { Unplaced } from '../ledger/log.ts';
 const BUFFER_MAX = 10_000;
 
 export interface NoteWriter {
-  /** So long a row may wait for others. */
+  /** How long a row may wait for others to be written with it. */
   readonly flush_after_ms: number;
   readonly rows_per_call: number;
-  /** Answers how many of them it wrote; throws if none. */
+  /** Returns how many rows it wrote; throws if it wrote none. */
   write(rows: readonly Unplaced[]): Promise<number>;
 }
 
 /**
- * Audit rows of reads and refusals: collected for a moment and written together, behind everybody's back. What could not be
- * written is dropped and counted, never waited for.
+ * Audit rows of reads and refusals: collected for a moment and written together in the background. Rows that
+ * can't be written are dropped and counted; no caller waits for them.
  */
 export class NoteBuffer {
   dropped = 0;
@@ -34,7 +34,10 @@ export class NoteBuffer {
     this.#timer ??= setTimeout(() => void this.flush(), this.#writer.flush_after_ms).unref();
   }
 
-  /** For a group of commits that goes now and takes them along; if it fails, they have to be counted with `drop`. */
+  /**
+   * For a group of commits that is sent now and takes the rows along. If the group fails, the caller counts
+   * them with `drop`.
+   */
   take(count: number): Unplaced[] {
     return this.#rows.length === 0 ? [] : this.#rows.splice(0, count);
   }

@@ -25,7 +25,8 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     const { openDynamoDb } = await import('./dynamodb/store.ts');
     return await openDynamoDb(url, context);
   }
-  // No more of it than its kind: a slip in `postgres` must not show the password behind it, to an agent least of all.
+  // Only the scheme is shown: a typo in `postgres` must not reveal the password behind it, least of all to an
+  // agent.
   const kind = /^[\w+.-]{1,20}:/.exec(url)?.[0];
   throw new StoreFailure(
     'store_unsupported',

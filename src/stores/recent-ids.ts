@@ -4,9 +4,10 @@ import { type EntityKey, type EntityRecord, keyText } from '../ledger/entity.ts'
 const KEPT_MAX = 5000;
 
 /**
- * The records as this process last wrote them. Whoever claims a task completes it, whoever locks a file releases it: mostly
- * what is needed next is known already, and asking the server for it is half the time of the call. It may be out of date,
- * which is harmless: a commit proves every version it went by, and nobody is refused because of what stands here.
+ * The records as this process last wrote them. The agent that claims a task completes it, and the agent that
+ * locks a file releases it: the record needed next is mostly known already, and asking the server for it
+ * takes half the time of the call. A record here may be out of date, which is harmless: a commit proves every
+ * version it relied on, and no call is refused because of what is remembered here.
  */
 export class Recent {
   readonly #records = new BoundedMap<EntityRecord | undefined>(KEPT_MAX);
@@ -15,7 +16,7 @@ export class Recent {
     this.putSeen(project, record, record);
   }
 
-  /** Also that there is none. */
+  /** `undefined` is remembered too: there is no such record. */
   putSeen(project: string, key: EntityKey, record: EntityRecord | undefined): void {
     this.#records.set(`${project}\0${keyText(key)}`, record);
   }

@@ -1,6 +1,6 @@
 interface Watcher {
   readonly project: string;
-  /** The log may have grown since it last looked. */
+  /** The log may have grown since this watcher last looked. */
   stale: boolean;
   wake: () => void;
 }
@@ -8,15 +8,18 @@ interface Watcher {
 const nobody = () => {};
 
 export interface WatchedSource {
-  /** Somebody watches; called again for each who joins. */
+  /** There is a watcher; called again for each one that joins. */
   begin(): void;
-  /** Nobody watches any more. */
+  /** The last watcher has gone. */
   end(): void;
-  /** Whether somebody waits at this moment: then the process has to stay. */
+  /** Whether a watcher is waiting at this moment: then the process has to stay alive. */
   waits(someone: boolean): void;
 }
 
-/** Those in this process who want to hear that a log may have grown. Where the news comes from is the store's affair. */
+/**
+ * The watchers in this process that want to hear when a log may have grown. Where the news comes from is up
+ * to the store.
+ */
 export class Watchers {
   readonly #source: WatchedSource;
   readonly #watchers = new Set<Watcher>();
@@ -31,7 +34,7 @@ export class Watchers {
     return new Set([...this.#watchers].map(({ project }) => project));
   }
 
-  /** `missed`: something may have come between the caller's last look and now. */
+  /** `missed`: something may have been committed between the caller's last look and now. */
   async *watch(project: string, signal: AbortSignal, missed: () => boolean): AsyncIterable<void> {
     if (signal.aborted || this.#closed) return;
     const watcher: Watcher = { project, stale: missed(), wake: nobody };
@@ -57,7 +60,7 @@ export class Watchers {
     }
   }
 
-  /** Undefined: those of every project. */
+  /** Undefined: the watchers of every project. */
   wake(project?: string): void {
     for (const watcher of this.#watchers) {
       if (project !== undefined && watcher.project !== project) continue;

@@ -11,10 +11,10 @@ import { entryOf, isIntact } from './rows.ts';
 import type { TableClient } from './table-client.ts';
 
 const DELETES_PER_CALL = 100;
-/** The rows that a removal is about; gone when they are. */
+/** The rows that a removal is about; the attribute is deleted once they are. */
 const REMOVING = 'removing';
 
-/** Seals and their leaves beside the log's rows. */
+/** Seals and their leaves, beside the log's rows. */
 export class DynamoTrail implements Trail {
   readonly #table: TableClient;
   readonly #log: Log;
@@ -73,8 +73,9 @@ export class DynamoTrail implements Trail {
   }
 
   /**
-   * More rows than one transaction takes. So the seal is marked first, with the list of what has to go, in one transaction
-   * with the row that says so; whoever looks at a seal that still bears such a list goes on with it.
+   * A removal may have more rows than one transaction takes. So the seal is first marked with the list of
+   * rows to remove, in one transaction with the row that records the removal. Any process that finds a seal
+   * with such a list goes on removing.
    */
   async remove(project: string, { number, mark, positions, row }: Removal): Promise<boolean> {
     const place = sealPlace(project, number);
@@ -89,7 +90,7 @@ export class DynamoTrail implements Trail {
           Item: {
             ...keyOf(place),
             seal: text(JSON.stringify({ ...seal, [mark]: position })),
-            // Also what an earlier removal has not come to.
+            // Including rows that an earlier removal did not get to.
             [REMOVING]: text(JSON.stringify([...removingOf(item), ...positions])),
           },
           ConditionExpression: 'seal = :before',

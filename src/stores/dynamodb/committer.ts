@@ -12,7 +12,10 @@ import type { Stamps } from './stamps.ts';
 import { type TableClient, THROTTLED_MS_MAX, type Transacted } from './table-client.ts';
 import type { Plan, Planned, Planner } from './transaction-plan.ts';
 
-/** Somebody else's transaction was under way at one of the items: nothing has changed, and soon it is over. */
+/**
+ * Another caller's transaction was under way on one of the items: nothing has changed, and it will soon be
+ * over.
+ */
 const CONFLICT_TRIES_MAX = 12;
 const CONFLICT_PAUSE_MS_MAX = 120;
 const AFTER_PER_CALL = 100;
@@ -21,11 +24,11 @@ const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded', '
 export interface Conflict {
   readonly status: 'conflict';
   /**
-   * What stands where something else was expected; without an item, nothing does. Of the rest nothing is known: nobody has
-   * promised that one failed condition does not spare the others their check.
+   * What is stored where something else was expected; no item means that nothing is there. Nothing is known
+   * about the other keys: DynamoDB does not promise to check the remaining conditions after one has failed.
    */
   readonly found: ReadonlyMap<string, { readonly item: Item | undefined }>;
-  /** Changed, and not shown how. */
+  /** Changed, but the server did not show how. */
   readonly unknown: readonly EntityKey[];
 }
 
@@ -43,7 +46,7 @@ interface Parts {
   readonly context: StoreContext;
 }
 
-/** One commit as one transaction, and what its refusal says. */
+/** Commits one proposal as one transaction, and works out why it was refused. */
 export class Committer {
   readonly #parts: Parts;
 
@@ -71,7 +74,10 @@ export class Committer {
     return { status: 'committed', stamp };
   }
 
-  /** What the store sweeps away may have been there before; whoever replays the log has to know that it was gone. */
+  /**
+   * A record that the store sweeps away may have existed before. A replay of the log has to know that it was
+   * gone.
+   */
   #madeAnew({ writes }: Proposal): string[] | undefined {
     const { entities } = this.#parts.context;
     const made = writes.filter(
@@ -81,8 +87,8 @@ export class Committer {
   }
 
   /**
-   * By the latest that the store's time can be. Then by the earliest it may be in time still, and deciding again would end the
-   * same way; so this waits until everybody agrees that it is over.
+   * True when the deadline has passed by the latest estimate of the store's time. By the earliest estimate it
+   * may not have passed, and deciding again would end the same way; so this waits until both estimates agree.
    */
   async #tooLate(not_after_ms: number | undefined): Promise<boolean> {
     const { table, context } = this.#parts;
@@ -101,7 +107,7 @@ export class Committer {
     const actions = planned.map(({ action }) => action);
     const started_ms = context.clock.elapsed_ms();
     for (let tries = 1; ; tries += 1) {
-      // Of its own each time: what was refused was not done, and its token means nothing.
+      // A new token for each try: a refused transaction was not done, and its token means nothing.
       const result = await table.transact(actions, context.ids.uuid());
       if (result.done) return { status: 'committed', stamp: 0 };
       const { reasons } = result;
@@ -118,7 +124,7 @@ export class Committer {
     }
   }
 
-  /** What is left behind here is found and passed by; so nobody has to hear of a failure. */
+  /** Readers recognise and skip whatever is left behind here, so a failure need not be reported. */
   async #tidy({ after }: Plan): Promise<void> {
     const { table, context } = this.#parts;
     const done: Transacted = { done: true };
@@ -126,7 +132,7 @@ export class Committer {
       const actions = after.slice(start, start + AFTER_PER_CALL);
       const result = await table.transact(actions, context.ids.uuid()).catch(() => done);
       if (result.done) continue;
-      // One that somebody has put back must not keep the others here for ever.
+      // An entry that another process has put back must not keep the remaining ones here for ever.
       const rest = actions.filter((_, at) => result.reasons[at]?.Code !== 'ConditionalCheckFailed');
       if (rest.length > 0) await table.transact(rest, context.ids.uuid()).catch(() => done);
     }
@@ -158,7 +164,7 @@ function explain(
       const seen = seenIn(item, now_ms);
       if (seen !== undefined) return { status: 'seen', seen };
     }
-    // Sent before and believed lost; it arrived after all.
+    // Sent before and believed lost; it did arrive.
     if (about.is === 'row') return { status: 'committed', stamp: 0 };
     if (about.is === 'record') found.set(keyText(about.key), { item });
     if (about.is === 'witness') unknown.push(about.key);
@@ -166,7 +172,7 @@ function explain(
   return { status: 'conflict', found, unknown };
 }
 
-/** What was committed under the operation's id, as long as it is remembered. */
+/** What was committed under the operation's id, as long as the id is remembered. */
 export function seenIn(item: Item | undefined, now_ms: number): Seen | undefined {
   if (item === undefined || (numberOf(item, 'at_ms') ?? 0) < now_ms - limits.operation_kept_ms)
     return undefined;

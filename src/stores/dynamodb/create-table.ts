@@ -21,19 +21,19 @@ export interface TableReport extends JsonObject {
   created: boolean;
   billing: 'on_demand' | 'provisioned';
   ttl: 'enabled' | 'already';
-  /** `unsupported`: by DynamoDB Local. */
+  /** `unsupported`: DynamoDB Local has no backups. */
   point_in_time_recovery: 'enabled' | 'already' | 'unsupported';
 }
 
 export interface Patience {
   readonly clock?: Clock | undefined;
-  /** Creating takes AWS seconds, switching on backups of a new table up to a minute. */
+  /** AWS takes seconds to create a table, and up to a minute to switch on backups of a new one. */
   readonly patience_ms?: number | undefined;
 }
 
 const PATIENCE_MS = 180_000;
 const PAUSE_MS = 250;
-/** In a row: a person waits, who may have named a place where nobody answers. */
+/** Consecutive failures. A person is waiting, and may have named an address where no server answers. */
 const FAILURES_MAX = 4;
 const TTL = 'ttl';
 const KEYS = 'PK (HASH, S), SK (RANGE, S)';
@@ -49,7 +49,10 @@ const SHAPE = {
   ],
 } satisfies Partial<CreateTableCommandInput>;
 
-/** Makes the table as the store needs it, or what is missing of it. Any number of callers, any number of times. */
+/**
+ * Creates the table as the store needs it, or adds what is missing. Safe to call any number of times, from
+ * any number of callers.
+ */
 export async function createTable(url: string, patience: Patience = {}): Promise<TableReport> {
   const address = parseAddress(url);
   const client = makeClient(address);
@@ -71,7 +74,10 @@ export async function createTable(url: string, patience: Patience = {}): Promise
   }
 }
 
-/** Each step looks first and changes only what is not so yet: a step that met another caller looks again. */
+/**
+ * Each step looks first and changes only what is not yet as it should be. A step that collides with another
+ * caller looks again.
+ */
 class Making {
   readonly #client: DynamoDBClient;
   readonly #address: DynamoAddress;
@@ -85,7 +91,7 @@ class Making {
     this.#until_ms = this.#clock.elapsed_ms() + (patience_ms ?? PATIENCE_MS);
   }
 
-  /** True: this call has made it. */
+  /** True: this call created it. */
   async table(): Promise<boolean> {
     let mayHave = false;
     return await this.#patiently(async () => {
@@ -94,9 +100,9 @@ class Making {
         await this.#client.send(new CreateTableCommand({ TableName: this.#address.table, ...SHAPE }));
         return true;
       } catch (error) {
-        // The answer was lost: if the table is there now, it is ours.
+        // The answer was lost: if the table is there now, this call made it.
         mayHave ||= faultOf(error) === 'unsure';
-        // Somebody else is making it: the next look says how far it is.
+        // Another caller is creating it: the next look says how far it is.
         if (nameOf(error) === 'ResourceInUseException') return undefined;
         throw error;
       }
@@ -111,7 +117,7 @@ class Making {
       if (found !== KEYS) throw new StoreFailure(...wrongKeys(this.#address, found));
       if (table.TableStatus === 'DELETING')
         throw unusable(`The table ${this.#address.table} is being deleted: run this again when it is gone.`);
-      // While it is UPDATING it serves like any other.
+      // A table that is UPDATING still serves requests.
       return table.TableStatus === 'CREATING' ? undefined : table;
     }, 'waiting for the table');
   }
@@ -131,7 +137,7 @@ class Making {
       } catch (error) {
         mayHave ||= faultOf(error) === 'unsure';
         if (nameOf(error) !== 'ValidationException') throw error;
-        // Somebody else was faster; or it was changed so lately that AWS lets nobody change it for an hour.
+        // Another caller was faster, or it was changed so recently that AWS allows no change for an hour.
         if (await this.#expires()) return 'already';
         throw unusable(
           `The expiry of the table ${this.#address.table} can't be switched on now: ${(error as Error).message}`,
@@ -170,7 +176,7 @@ class Making {
         return 'enabled';
       } catch (error) {
         if (nameOf(error) === 'UnknownOperationException') return 'unsupported';
-        // AWS prepares backups of a new table behind its back.
+        // AWS sets up the backups of a new table in the background.
         if (nameOf(error) === 'ContinuousBackupsUnavailableException') return undefined;
         throw error;
       }
@@ -186,7 +192,7 @@ class Making {
     }
   }
 
-  /** Repeats a step until it has an answer; what passes by itself is waited for. */
+  /** Repeats a step until it has an answer; conditions that pass by themselves are waited for. */
   async #patiently<T>(step: () => Promise<T | undefined>, doing: string): Promise<T> {
     for (let failures = 0; ; ) {
       try {

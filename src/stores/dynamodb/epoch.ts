@@ -11,7 +11,7 @@ export async function checkEpoch(table: TableClient, token: string): Promise<voi
   if (epoch === undefined) {
     const Item = { ...keyOf(META_PLACE), epoch: number(EPOCH) };
     const isNew = { ConditionExpression: 'attribute_not_exists(PK)' };
-    // Whoever comes second finds it there.
+    // The second process to try finds it there.
     const { done } = await table.transact(
       [{ Put: { TableName: table.address.table, Item, ...isNew } }],
       token,

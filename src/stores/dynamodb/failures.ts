@@ -3,11 +3,11 @@ import { isSkewed, skewText } from './skew.ts';
 import { addressText, type DynamoAddress } from './table-address.ts';
 import { isLineBroken, type Thrown, thrownBy } from './thrown.ts';
 
-/** How one request went wrong, as far as the store has to care. */
+/** How one request went wrong, as far as the store has to know. */
 export type Fault =
-  /** Nothing was done, and the same request may work soon. */
+  /** Nothing was done, and the same request may succeed soon. */
   | 'again'
-  /** No answer, or none that says: whether it was done is not known. */
+  /** No answer, or an unclear one: it is not known whether it was done. */
   | 'unsure'
   | 'final';
 
@@ -22,7 +22,10 @@ const BUSY = new Set([
   'ReplicatedWriteConflictException',
 ]);
 
-/** Reasons of a cancelled transaction after which the same one may work; a failed condition is the store's to read. */
+/**
+ * Reasons of a cancelled transaction after which the same one may succeed. A failed condition is not among
+ * them: the store reads it.
+ */
 const PASSING_REASONS = new Set([
   'None',
   'TransactionConflict',
@@ -43,11 +46,11 @@ function faultIn(thrown: Thrown): Fault {
   if (thrown.name === 'TransactionInProgressException') return 'unsure';
   if (isSkewed(thrown)) return thrown.clockCorrected ? 'again' : 'final';
   if (isLineBroken(thrown)) return 'unsure';
-  // Also what was answered well and can't be read: it was done.
+  // A successful response that can't be read counts too: the request was done.
   return thrown.status !== undefined && (thrown.status < 400 || thrown.status >= 500) ? 'unsure' : 'final';
 }
 
-/** Reading and writing, as the policy of whoever uses the store lists it. */
+/** The permissions to read and write that the IAM policy of a store user needs. */
 export const NEEDED_ACTIONS = [
   'GetItem',
   'BatchGetItem',
@@ -60,7 +63,7 @@ export const NEEDED_ACTIONS = [
   'DescribeTable',
 ].map((action) => `dynamodb:${action}`);
 
-/** What happened in a sentence, and what to do about it in the next one. */
+/** One sentence says what happened; the next one says what to do about it. */
 export function failure(error: unknown, address: DynamoAddress): StoreFailure {
   if (error instanceof StoreFailure) return error;
   const thrown = thrownBy(error);
@@ -125,7 +128,7 @@ const BY_NAME: Readonly<Record<string, Explain>> = {
   ItemCollectionSizeLimitExceededException: TOO_LARGE,
 };
 
-/** Complaints that come under the name ValidationException or in a reason of a cancelled transaction. */
+/** Errors that come as a ValidationException, or in a reason of a cancelled transaction. */
 const BY_MESSAGE: readonly (readonly [pattern: RegExp, explain: Explain])[] = [
   [/exceed|length less than or equal to/i, TOO_LARGE],
   [

@@ -7,7 +7,10 @@ import { failure } from './failures.ts';
 import { makeClient } from './sdk.ts';
 import { parseAddress } from './table-address.ts';
 
-/** What the store works without, and people should know of. Undefined: not ours to see, or unknown to DynamoDB Local. */
+/**
+ * Settings that the store works without but people should know about. Undefined: we have no permission to see
+ * it, or DynamoDB Local does not support it.
+ */
 export interface TableCare {
   readonly expires: boolean | undefined;
   readonly recoverable: boolean | undefined;

@@ -3,7 +3,7 @@ import type { Range } from '../../ledger/decision.ts';
 import type { EntityKey } from '../../ledger/entity.ts';
 import type { Request } from '../../ledger/log.ts';
 
-/** Where something is kept. Projects share nothing; a project's log has a partition of its own. */
+/** The key of an item. Projects share nothing; a project's log has a partition of its own. */
 export interface Place {
   readonly PK: string;
   readonly SK: string;
@@ -11,7 +11,10 @@ export interface Place {
 
 /** DynamoDB's own limit for a sort key. */
 const SORT_KEY_BYTES_MAX = 1024;
-/** Below every character that a key can hold, so that a shorter key comes before all that begin with it. */
+/**
+ * Sorts below every character that a key can hold, so that a shorter key comes before all keys that begin
+ * with it.
+ */
 const SEPARATOR = '\u0000';
 const NUMBER_DIGITS = 16;
 
@@ -32,8 +35,8 @@ export function idOf(kind: string, sortKey: string): string {
 }
 
 /**
- * Of a record that nearly every commit expects: two transactions that only look at one item would still get into each
- * other's way, so each caller looks at one of several copies of its version.
+ * For a record that nearly every commit expects. Two transactions that only check the same item would still
+ * conflict, so each caller checks one of several copies of its version.
  */
 export const WITNESSES = 16;
 
@@ -58,20 +61,23 @@ export function indexPlace(project: string, { by, kind, key, born, id }: IndexEn
   return { PK: project, SK: start + (fits ? id : sha256(id).slice(0, 16)) };
 }
 
-/** Both ends belong to a `BETWEEN`; nothing stands at the upper one itself but a record of exactly that id. */
+/** `BETWEEN` includes both ends. Only a record of exactly that id could be at the upper one. */
 export function rangeEnds({ by, kind, from, before }: Range): { first: string; last: string } {
   if (by === 'id') return { first: `${kind.toUpperCase()}#${from}`, last: `${kind.toUpperCase()}#${before}` };
   const prefix = `INDEX#${kind}#${BY[by]}#`;
   return { first: prefix + pastEntries(from), last: prefix + pastEntries(before) };
 }
 
-/** "Just after this key" lies behind all of its entries, which go on after the key with the very same character. */
+/**
+ * "Just after this key" must sort behind all entries of the key; after the key they continue with this same
+ * character.
+ */
 function pastEntries(end: string): string {
   return end.endsWith(SEPARATOR) ? `${end}\u{10FFFF}` : end;
 }
 
 export function operationPlace({ project, actor, operation_id }: Request): Place {
-  // No name holds the separator: a#b's c is not a's b#c.
+  // No name contains the separator, so a#b's c can't be confused with a's b#c.
   const SK = `OP#${actor.agent_id}${SEPARATOR}${operation_id}`;
   return {
     PK: project,
@@ -107,7 +113,7 @@ export function rowEnds(after: number, last: number): { first: string; last: str
   return { first: `${LOG}${padded(Math.min(after + 1, end))}`, last: `${LOG}${padded(end)}` };
 }
 
-/** How far the log is in order. */
+/** How far the log has been put in order. */
 export function headPlace(project: string): Place {
   return { PK: logPartition(project), SK: 'HEAD' };
 }
@@ -124,5 +130,5 @@ export function leavesPlace(project: string, number: number): Place {
   return { PK: logPartition(project), SK: `LEAVES#${padded(number)}` };
 }
 
-/** Of the table as a whole. */
+/** About the table as a whole. */
 export const META_PLACE: Place = { PK: 'coxswain', SK: 'META' };

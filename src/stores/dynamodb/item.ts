@@ -23,14 +23,19 @@ export function numberOf(item: Item | undefined, name: string): number | undefin
   return value === undefined ? undefined : Number(value);
 }
 
-/** DynamoDB deletes what has expired up to two days late; we begin to let it only a day after. */
+/**
+ * DynamoDB deletes expired items up to two days late. We mark them as expired only a day after they are over.
+ */
 const SWEPT_AFTER_MS = 24 * 3600 * 1000;
 
 export function ttl(over_ms: number): AttributeValue {
   return number(Math.ceil((over_ms + SWEPT_AFTER_MS) / 1000));
 }
 
-/** A record, and the stamp of the commit that wrote it last: who goes by it comes after it in the log. */
+/**
+ * A record and the stamp of the commit that last wrote it: a commit that relies on it comes after it in the
+ * log.
+ */
 export interface Stamped {
   readonly record: EntityRecord;
   readonly stamp: number;
@@ -52,7 +57,7 @@ export function recordItem(place: Place, { record, stamp }: Stamped, type: Entit
   };
 }
 
-/** For people and programs that look into the table; nothing is ever read back from these. */
+/** For people and programs that look into the table; the store never reads these attributes back. */
 function shownAttributes(shown: JsonObject = {}): Item {
   const item: Item = {};
   for (const [name, value] of Object.entries(shown)) {

@@ -7,10 +7,10 @@ import { type IndexName, idOf, indexPlace, type Place, rangeEnds, recordPlace } 
 import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';
 
-/** Index entries looked at in one go: most of them lead to a record that is still where it was. */
+/** Index entries fetched at a time. Most of them still point to the right record. */
 const ENTRIES_MIN = 25;
 
-/** Records by key and by range, all of them strongly consistent and by primary keys. */
+/** Reads records by key and by range, always strongly consistent and by primary key. */
 export class Loader {
   readonly #table: TableClient;
   readonly #entities: Entities;
@@ -22,7 +22,7 @@ export class Loader {
     this.#stamps = stamps;
   }
 
-  /** Answers what stands at the other place, if one was named: it costs no request of its own. */
+  /** Returns the item at `other`, if one was named: that costs no extra request. */
   async load(project: string, needs: Needs, into: LoadedSet, other?: Place): Promise<Item | undefined> {
     const { keys = [], ranges = [] } = needs;
     const [found] = await Promise.all([
@@ -81,7 +81,10 @@ export class Loader {
     });
   }
 
-  /** An entry is only a hint: its record may have moved on since, or before, never have come, or have come anew. */
+  /**
+   * An entry is only a hint: its record may have moved since or before, may never have been written, or may
+   * have been created again.
+   */
   async #recordsOf(
     project: string,
     { kind, by }: { kind: string; by: IndexName },
@@ -101,7 +104,7 @@ export class Loader {
       const isCurrent = current.some(
         (key) => key !== undefined && indexPlace(project, { ...record, by, key }).SK === SK,
       );
-      // One that moved between two pages would be found twice; by its links it may be.
+      // A record that moved between two pages would be found twice. By `links` it may be found several times.
       if (!isCurrent || seen.has(id)) return [];
       if (by !== 'link') seen.add(id);
       return record;

@@ -8,8 +8,8 @@ import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';
 
 /**
- * Left in the outbox in a transaction, for its token: a reader may have moved them on when a lost answer makes us ask again, and
- * a put would leave them there a second time.
+ * Written to the outbox in a transaction, because of its token: when an answer is lost and we ask again, a
+ * reader may have moved the rows on already, and a plain put would add them a second time.
  */
 export function createNotes(
   table: TableClient,
@@ -17,7 +17,7 @@ export function createNotes(
   ids: Ids,
   written: (project: string) => void,
 ): NoteBuffer {
-  /** Undefined: too large for an item; the others are written all the same. */
+  /** Undefined: too large for an item. The other rows are still written. */
   const itemOf = (row: Unplaced): Item | undefined => {
     try {
       return rowItem(outboxPlace(row.project, stamps.next(), ids.uuid()), row);
@@ -26,7 +26,7 @@ export function createNotes(
     }
   };
   return new NoteBuffer({
-    // Longer than on a server of one's own: each request is paid for.
+    // Longer than for a self-hosted server: each request costs money.
     flush_after_ms: 250,
     rows_per_call: 25,
     async write(rows) {

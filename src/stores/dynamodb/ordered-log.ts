@@ -7,21 +7,24 @@ import { headPlace, logPartition, OUTBOX_ENDS, rowEnds, rowPlace } from './item-
 import { entryOf, placed, rowItem } from './rows.ts';
 import type { TableClient } from './table-client.ts';
 
-/** Each row of a transaction is put in one place and deleted in another; and the head moves. */
+/** For each row a transaction has one put and one delete; and it moves the head. */
 const ROWS_PER_MOVE = 49;
-/** A transaction takes 4 MB; each row counts twice. */
+/** A transaction takes 4 MB, and each row counts twice. */
 const MOVE_BYTES_MAX = 1_800_000;
 const MOVES_MAX = 200;
 
 /**
- * The log of each project. A commit leaves its row in an outbox, under a stamp that is later than those of all it went by;
- * so two commits never meet here. Whoever reads puts the outbox in order first: the head moves, and the rows with it, in one
- * transaction, so that positions have no gaps and what was read stays as it was read.
+ * The log of each project. A commit leaves its row in an outbox, under a stamp later than those of all rows
+ * it relied on; so two commits never contend here. A reader first puts the outbox in order: the head and the
+ * rows move in one transaction, so that positions have no gaps and rows that were read never change.
  */
 export class Log {
   readonly #table: TableClient;
   readonly #ids: Ids;
-  /** One at a time; who comes while one is under way needs the next: its own row may have come after the look. */
+  /**
+   * One at a time. A caller that comes while one is under way needs the next one: its own row may have been
+   * committed after the look.
+   */
   readonly #ordering = new Map<string, { running: Promise<number>; next: Promise<number> | undefined }>();
   readonly #heads = new Map<string, number>();
 
@@ -46,7 +49,7 @@ export class Log {
     return await this.#table.query(logPartition(project), rowEnds(after, last), options);
   }
 
-  /** Puts in order what has been committed before this call; answers how far the log goes. */
+  /** Puts in order what was committed before this call; returns how far the log goes. */
   order(project: string): Promise<number> {
     const current = this.#ordering.get(project);
     if (current === undefined) return this.#start(project);
@@ -71,15 +74,17 @@ export class Log {
       const { rows, complete } = await this.#settled(project);
       if (rows.length === 0) return await this.head(project);
       const head = await this.#move(project, rows);
-      // What has come since the look is for the next call: else a reader of a busy log would never end.
+      // Rows committed since the look are left to the next call: otherwise a reader of a busy log would never
+      // finish.
       if (head !== undefined && complete) return head;
     }
     throw new StoreFailure('database_unavailable', 'Rows come in faster than the log can be put in order.');
   }
 
   /**
-   * The first rows of the outbox, complete. One look is no snapshot: it may miss a row and still see one that came after it.
-   * But what a second look over the same stretch finds was all there when the first one ended.
+   * The first rows of the outbox, without gaps. One query is no snapshot: it may miss a row and still see one
+   * that was committed after it. But every row that a second query over the same stretch finds was committed
+   * before, or is found by it.
    */
   async #settled(project: string): Promise<{ rows: Item[]; complete: boolean }> {
     let rows = await this.#look(project, OUTBOX_ENDS.last, ROWS_PER_MOVE);
@@ -99,7 +104,7 @@ export class Log {
     return await this.#table.query(logPartition(project), { ...OUTBOX_ENDS, last }, { limit });
   }
 
-  /** Answers how far the log goes then; undefined: not all of it was moved. */
+  /** Returns how far the log goes afterwards; undefined: not all rows were moved. */
   async #move(project: string, waiting: readonly Item[]): Promise<number | undefined> {
     const TableName = this.#table.address.table;
     const head = this.#heads.get(project) ?? (await this.head(project));
@@ -111,14 +116,15 @@ export class Log {
       if (moved > 0 && bytes > MOVE_BYTES_MAX) break;
       const { PK, SK } = item as { PK: Item[string]; SK: Item[string] };
       actions.push({ Put: { TableName, Item: placed(item, rowPlace(project, head + moved + 1)) } });
-      // The head may have been read after the look: who moved the row in between must not see it move again.
+      // The head may have been read after the look. A row that another process has moved in between must not
+      // be moved again.
       const waits = { ConditionExpression: 'attribute_exists(PK)' };
       actions.push({ Delete: { TableName, Key: { PK, SK }, ...waits } });
     }
     actions.push(this.#headMove(project, head, head + moved));
     const result = await this.#table.transact(actions, this.#ids.uuid());
     if (result.done) this.#heads.set(project, head + moved);
-    // Somebody else was quicker: what is left is looked at anew.
+    // Another process was quicker: look again at what is left.
     else this.#heads.delete(project);
     return result.done && moved === waiting.length ? head + moved : undefined;
   }
@@ -151,7 +157,9 @@ export class Log {
     return (await this.#look(project, OUTBOX_ENDS.last, 1)).length > 0;
   }
 
-  /** A row at the very end of the log, in one transaction with what depends on its position. */
+  /**
+   * Adds a row at the very end of the log, in one transaction with the writes that depend on its position.
+   */
   async appendWith(
     project: string,
     row: Unplaced,

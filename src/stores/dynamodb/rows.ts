@@ -8,7 +8,7 @@ import { type Place, positionOf } from './item-layout.ts';
 /** An item holds 400 KB; keys and the readable attributes come on top of the row. */
 const ROW_BYTES_MAX = 390_000;
 
-/** A row of the log, with what people look for in it as attributes of their own. */
+/** A row of the log, with the fields that people search by as attributes of their own. */
 export function rowItem(place: Place, row: Unplaced): Item {
   const json = JSON.stringify(row);
   if (json.length * 3 > ROW_BYTES_MAX && Buffer.byteLength(json) > ROW_BYTES_MAX)
@@ -34,7 +34,7 @@ function shown({ at_ms, operation, agent_id, events }: Unplaced): Item {
   };
 }
 
-/** The same row at its place in the log. */
+/** The same row at its position in the log. */
 export function placed(item: Item, place: Place): Item {
   return { ...item, ...keyOf(place) };
 }

@@ -7,9 +7,9 @@ const ANSWER_MS_MAX = 1500;
 const SOCKETS_MAX = 64;
 
 /**
- * Credentials, profile, and what the address leaves open are found by the SDK's own conventions (AWS_PROFILE, AWS_REGION,
- * AWS_ENDPOINT_URL_DYNAMODB, the instance's role …). It never tries twice: whether a second try is safe, and after which
- * pause, only the store knows.
+ * The SDK finds credentials, profile and whatever the address leaves out by its own conventions (AWS_PROFILE,
+ * AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the instance's role …). It never retries: only the store knows
+ * whether a second try is safe, and after which pause.
  */
 export function makeClient({ region, endpoint }: DynamoAddress): DynamoDBClient {
   return new DynamoDBClient({
@@ -19,9 +19,9 @@ export function makeClient({ region, endpoint }: DynamoAddress): DynamoDBClient 
     requestHandler: {
       connectionTimeout: CONNECT_MS_MAX,
       requestTimeout: ANSWER_MS_MAX,
-      // Without it the time-out is a warning on stderr and the call goes on waiting.
+      // Without it a time-out only prints a warning on stderr, and the call goes on waiting.
       throwOnRequestTimeout: true,
-      // The other one ends with the headers; this one ends a body that stops in its middle.
+      // `requestTimeout` covers the time until the headers; this one ends a body that stops half-way.
       socketTimeout: ANSWER_MS_MAX,
       httpAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
       httpsAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
@@ -37,7 +37,7 @@ export interface Seen {
   readonly date_ms: number;
 }
 
-/** Every answer counts, an error too: a wrong clock shows in refused signatures first. */
+/** Every answer counts, including errors: a wrong clock first shows in refused signatures. */
 export function observe(client: DynamoDBClient, see: (seen: Seen) => void, clock: Clock): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -48,7 +48,7 @@ export function observe(client: DynamoDBClient, see: (seen: Seen) => void, clock
       if (date_ms !== undefined) see({ sent_ms, received_ms, date_ms });
       return result;
     },
-    // Innermost, around the transport alone: what the SDK does before and after is not on the way to the server.
+    // Innermost, around the transport alone: time that the SDK spends before and after is not travel time.
     { step: 'deserialize', priority: 'low', name: 'coxswainObserve' },
   );
 }

@@ -1,4 +1,4 @@
-/** AWS refuses what was signed more than five minutes ago, or in five minutes: by its clock. */
+/** AWS refuses a request whose signature is more than five minutes old or in the future, by its own clock. */
 const COMPLAINT = /signature expired|signature not yet current|request (timestamp|time) .*skew|too skewed/i;
 const STAMPS = /: (\d{8}T\d{6}Z) .*\((\d{8}T\d{6}Z) [-+] \d+ min/;
 
@@ -9,7 +9,10 @@ export function isSkewed({ name, message }: { name: string; message: string }): 
   );
 }
 
-/** "Signature expired: A is now earlier than B (C - 5 min.)": A is when we signed by our clock, C what AWS's showed. */
+/**
+ * "Signature expired: A is now earlier than B (C - 5 min.)": A is when we signed, by our clock; C is what
+ * AWS's clock showed.
+ */
 export function skewText(message: string): string {
   const [, signed = '', theirs = ''] = STAMPS.exec(message) ?? [];
   const off_ms = stampTime(signed) - stampTime(theirs);

@@ -1,11 +1,11 @@
 import type { StoreTime } from './time.ts';
 
-/** So many commits in a millisecond have stamps of their own before they run ahead of the time. */
+/** How many commits within a millisecond get stamps of their own before stamps run ahead of the clock. */
 const PER_MS = 1024;
 
 /**
- * The order of commits before they have a position: by the store's time, and later than every stamp this process has seen. So
- * whatever a commit went by stands before it, whoever's clock is how wrong.
+ * Orders commits before they have a position: by the store's time, and later than every stamp this process
+ * has seen. So everything a commit relied on comes before it, however wrong any machine's clock is.
  */
 export class Stamps {
   readonly #time: StoreTime;

@@ -27,7 +27,7 @@ const CLOSE_MS_MAX = 1000;
 export async function openDynamoDb(url: string, context: StoreContext): Promise<Store> {
   const table = new TableClient(parseAddress(url), context);
   try {
-    // Also the first sight of the store's time, without which nothing can be decided.
+    // This is also the first reading of the store's time, without which nothing can be decided.
     await checkEpoch(table, context.ids.uuid());
   } catch (error) {
     table.close();
@@ -36,13 +36,16 @@ export async function openDynamoDb(url: string, context: StoreContext): Promise<
   return new DynamoStore(table, context);
 }
 
-/** What the attempts of one call have learnt. */
+/** What the attempts of one call have learned. */
 interface Attempts {
-  /** A failed transaction has shown something: worth another guess. */
+  /** A failed transaction has shown what is stored, so another guess is worthwhile. */
   shown: boolean;
-  /** What has been guessed since, by its keys. The same once more: that guess led to a refusal, which needs to be sure. */
+  /**
+   * The keys that were guessed since. The same keys again: that guess led to a refusal, and a refusal has to
+   * be certain.
+   */
   readonly guessed: Set<string>;
-  /** Records that others were changing when this call wanted to take them. */
+  /** Records that other callers were changing when this call wanted to take them. */
   readonly passed: Set<string>;
   readonly takes?: boolean;
 }
@@ -83,14 +86,18 @@ class DynamoStore implements Store, OptimisticEngine {
     return await runOptimistically(this, this.#context, request, decision);
   }
 
-  /** Whoever finds its record being changed by another passes it by, instead of both wanting the next one again. */
+  /**
+   * A caller that finds its record being changed by another skips it, instead of both contending for the next
+   * one again.
+   */
   async take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
     this.#assertOpen();
     for (let round = 1; ; round += 1) {
       const attempts = { shown: false, guessed: new Set<string>(), passed: new Set<string>(), takes: true };
       this.#attempts.set(request, attempts);
       const outcome = await runOptimistically(this, this.#context, request, taking.decision);
-      // It may be free again by now: nobody is told that there is nothing because of what was passed by.
+      // It may be free again by now: a caller must not hear that nothing is available because of records it
+      // skipped.
       const passed = attempts.passed.size;
       if (outcome.status === 'committed' || passed === 0 || round === TAKES_MAX) return outcome;
     }
@@ -112,7 +119,8 @@ class DynamoStore implements Store, OptimisticEngine {
     const { keys = [], ranges = [] } = needs;
     const attempts = this.#attempts.get(request);
     if (ranges.length === 0 && keys.length > 0 && (!sure || mayGuess(attempts, keys))) {
-      // What this process has never seen is not there, as far as a guess goes: the commit proves it or says what is.
+      // A guess takes a record that this process has never seen as missing. The commit proves that, or says
+      // what is there.
       for (const key of keys) into.put(key, this.#recent.get(project, key));
       return { now_ms: this.estimate_ms(), seen: undefined, unsure: true };
     }
@@ -152,7 +160,10 @@ class DynamoStore implements Store, OptimisticEngine {
     return { status: 'conflict' };
   }
 
-  /** What stands there instead is remembered: the next attempt need not read it. What is not known is forgotten. */
+  /**
+   * Remembers what is stored instead, so that the next attempt need not read it. What is unknown is
+   * forgotten.
+   */
   #learn(request: Request, keys: readonly EntityKey[], { found, unknown }: Conflict): void {
     const attempts = this.#attempts.get(request);
     for (const key of keys) {

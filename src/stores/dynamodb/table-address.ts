@@ -1,6 +1,8 @@
 import { StoreFailure } from '../../kernel/refusal.ts';
 
-/** Where a table is. What is undefined here is found as every AWS program finds it: environment, profile, instance. */
+/**
+ * Where a table is. Fields left undefined are found as in every AWS program: environment, profile, instance.
+ */
 export interface DynamoAddress {
   readonly table: string;
   readonly region: string | undefined;
@@ -14,7 +16,7 @@ const ARN = /^arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d*:table\/([A-Za-z0-9_.-]{3,255
 const REGION = /^[a-z][a-z0-9-]{0,39}$/;
 const PARAMETERS = ['region', 'endpoint'] as const;
 
-/** Nothing of a URL that can hold a password is ever repeated. */
+/** No part of a URL that can hold a password is ever repeated in a message. */
 export function parseAddress(url: string): DynamoAddress {
   if (!url.startsWith(SCHEME)) throw invalid(`A DynamoDB store begins with ${SCHEME}`);
   const rest = url.slice(SCHEME.length);
@@ -25,7 +27,7 @@ export function parseAddress(url: string): DynamoAddress {
   return { table: tableOf(named.replace(/\/$/, '')), ...parametersOf(query[0] ?? '') };
 }
 
-/** The address as a person would type it, such as in a command to run next. */
+/** The address as a person would type it, for instance in a suggested command. */
 export function addressText({ table, region, endpoint }: DynamoAddress): string {
   const parts = [
     region === undefined ? undefined : `region=${region}`,
@@ -37,7 +39,7 @@ export function addressText({ table, region, endpoint }: DynamoAddress): string 
 function tableOf(named: string): string {
   if (TABLE.test(named)) return named;
   const [, region, table] = ARN.exec(named) ?? [];
-  // By its name alone a table of another account would be another table.
+  // With the name alone, a table of another account would become a different table.
   if (table !== undefined)
     throw invalid('A table is named without its ARN', `${SCHEME}${table}?region=${region}`);
   throw invalid('A table name has 3 to 255 of A-Z, a-z, 0-9, _, . and -');

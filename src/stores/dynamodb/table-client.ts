@@ -22,9 +22,9 @@ import { makeClient, observe } from './sdk.ts';
 import type { DynamoAddress } from './table-address.ts';
 import { StoreTime } from './time.ts';
 
-/** A store that does not answer is given up after so long: agents wait for this. */
+/** A store that does not answer is given up after this time: agents are waiting. */
 const AWAY_MS_MAX = 2000;
-/** One that is there and asks for patience gets more of it. */
+/** A store that answers but throttles gets more time. */
 export const THROTTLED_MS_MAX = 5000;
 const PAUSE_MS_MAX = 400;
 const KEYS_PER_GET = 100;
@@ -33,7 +33,7 @@ const ITEMS_PER_WRITE = 25;
 const LIMIT_MAX = 2 ** 31 - 1;
 const CONFLICT_TRIES_MAX = 12;
 
-/** Seen by who counts what operations cost. */
+/** For counting what operations cost. */
 export interface RequestSeen {
   readonly operation: string;
   readonly input: unknown;
@@ -43,7 +43,7 @@ export interface RequestSeen {
 
 let onRequest: ((seen: RequestSeen) => void) | undefined;
 
-/** For tests and for the table of costs: every request of this process from now on. */
+/** For tests and the table of costs: called for every request of this process from now on. */
 export function observeRequests(observer: ((seen: RequestSeen) => void) | undefined): void {
   onRequest = observer;
 }
@@ -55,13 +55,14 @@ export type Transacted =
 export interface QueryOptions {
   readonly limit: number;
   readonly backwards?: boolean;
-  /** Go on behind this sort key, which lies between the ends. */
+  /** Continue behind this sort key, which lies between the ends. */
   readonly after?: string | undefined;
 }
 
 /**
- * One table, asked in our words. Reads are strongly consistent, all of them. What is throttled, left unprocessed or
- * unanswered is asked again until its time is up; a transaction under the same token, so that it happens once.
+ * One DynamoDB table. All reads are strongly consistent. Requests that were throttled, left unprocessed or
+ * unanswered are repeated until their time is up; a transaction is repeated under the same token, so that it
+ * happens once.
  */
 export class TableClient {
   readonly address: DynamoAddress;
@@ -91,7 +92,7 @@ export class TableClient {
     return Item;
   }
 
-  /** By their sort keys; what is not there is not in the answer. */
+  /** Items by their sort keys; missing items are not in the answer. */
   async getAll(places: readonly Place[]): Promise<Map<string, Item>> {
     const found = new Map<string, Item>();
     const groups: Place[][] = [];
@@ -120,7 +121,7 @@ export class TableClient {
   /** Items of a partition with `first <= SK <= last`, in order, page after page up to the limit. */
   async query(PK: string, ends: { first: string; last: string }, options: QueryOptions): Promise<Item[]> {
     const items: Item[] = [];
-    // Neither is a question DynamoDB takes.
+    // DynamoDB accepts neither query.
     if (options.limit <= 0 || compareBytes(ends.first, ends.last) > 0) return items;
     let ExclusiveStartKey: Item | undefined;
     if (options.after !== undefined) ExclusiveStartKey = keyOf({ PK, SK: options.after });
@@ -141,7 +142,7 @@ export class TableClient {
     return items;
   }
 
-  /** All or nothing. Conflicts with other transactions under way are the caller's to try again. */
+  /** All or nothing. The caller retries after conflicts with other transactions. */
   async transact(actions: TransactWriteItem[], token: string): Promise<Transacted> {
     const input = { TransactItems: actions, ClientRequestToken: token };
     try {
@@ -150,14 +151,14 @@ export class TableClient {
       );
       return { done: true };
     } catch (error) {
-      // Thrown by `#ask` as it came: it is an answer.
+      // `#ask` throws it unchanged: it is an answer.
       if (error instanceof TransactionCanceledException)
         return { done: false, reasons: error.CancellationReasons ?? [] };
       throw error;
     }
   }
 
-  /** Tried again until it is done, or one of its conditions fails: then false. */
+  /** Retried until it is done (true) or one of its conditions fails (false). */
   async transactSurely(actions: TransactWriteItem[], newToken: () => string): Promise<boolean> {
     for (let tries = 1; ; tries += 1) {
       const result = await this.transact(actions, newToken());
@@ -169,7 +170,7 @@ export class TableClient {
     }
   }
 
-  /** Puts and deletions without conditions, in no order; each may happen more than once. */
+  /** Puts without conditions, in no particular order; each may happen more than once. */
   async write(puts: readonly Item[]): Promise<void> {
     const { table } = this.address;
     for (let start = 0; start < puts.length; start += ITEMS_PER_WRITE) {
@@ -211,13 +212,15 @@ export class TableClient {
     }
   }
 
-  /** A call may be several requests: once one of them has waited in vain, the next ones try once each. */
+  /**
+   * A call may need several requests: once one of them has waited in vain, the next ones try only once each.
+   */
   #patience_ms(fault: Fault): number {
     if (fault === 'again') return THROTTLED_MS_MAX;
     return fault === 'unsure' && !this.#away ? AWAY_MS_MAX : 0;
   }
 
-  /** Longer each time, and never for two callers alike. */
+  /** Longer each time, and random, so that two callers don't retry in step. */
   async #pause(tries: number): Promise<void> {
     await this.#clock.sleep(this.#random.fraction() * Math.min(PAUSE_MS_MAX, 10 * 2 ** tries));
   }

@@ -1,11 +1,11 @@
-/** What the SDK throws, as far as we look at it. */
+/** The parts we use of what the SDK throws. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
-  /** Of the answer; undefined: there was none, or nothing was sent. */
+  /** HTTP status; undefined: there was no response, or nothing was sent. */
   readonly status: number | undefined;
-  /** By the SDK, which signs the next request with what it has learned from the answer's date. */
+  /** The SDK signs the next request with the clock correction that it learned from the answer's date. */
   readonly clockCorrected: boolean;
   /** Why a transaction was cancelled, one for each of its actions. */
   readonly reasons: readonly string[];
@@ -19,7 +19,8 @@ export function thrownBy(error: unknown): Thrown {
   const said = [from, ...reasons, ...several].map(({ Message, message }) => text(message) ?? text(Message));
   return {
     name: text(from.name) ?? 'Error',
-    // A connection refused by several addresses of one host says so in its parts, a cancelled transaction in its reasons.
+    // A connection refused by several addresses of one host has its messages in its parts; a cancelled
+    // transaction has them in its reasons.
     message: said.filter((part) => part !== undefined && part !== '').join('; '),
     code: text(from.code) ?? text(several[0]?.code),
     status: typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined,
@@ -32,7 +33,10 @@ const LINE_NAMES = /^(TimeoutError|RequestTimeout(Exception)?|NetworkingError|Ab
 const LINE_CODES =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|EPROTO|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ENETDOWN|HPE_.*|ERR_(TLS|SSL)_.*|.*CERT.*)$/;
 
-/** The server was not reached, or fell silent; `SyntaxError`: something on the way answered in its place. */
+/**
+ * The server was not reached, or stopped answering; `SyntaxError`: something in between answered in its
+ * place.
+ */
 export function isLineBroken({ name, code, message, status }: Thrown): boolean {
   if (LINE_NAMES.test(name)) return true;
   if (status !== undefined) return false;

@@ -2,14 +2,15 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Seen } from './sdk.ts';
 
 const HEADER_STEP_MS = 1000;
-/** How much faster or slower a clock may run than another: bounds that were learnt long ago grow apart by this. */
+/** How much faster or slower one clock may run than another: old bounds widen at this rate. */
 const DRIFT = 0.0002;
 
 const shared = new WeakMap<Clock, Map<string, StoreTime>>();
 
 /**
- * The store's time as far as one can know it from outside: a header says it to the second, somewhere between asking and
- * answering. Each answer narrows the bounds; by our monotonic clock, so that setting this machine's clock changes nothing.
+ * The store's time, as far as it can be known from outside: a header gives it to the second, at some moment
+ * between request and response. Each answer narrows the bounds. They are relative to our monotonic clock, so
+ * setting this machine's clock changes nothing.
  */
 export class StoreTime {
   readonly #clock: Clock;
@@ -23,40 +24,42 @@ export class StoreTime {
   }
 
   learn({ sent_ms, received_ms, date_ms }: Seen): void {
-    // Since it was said, which may be as long ago as we have waited, the clocks have run on.
+    // The clocks have drifted since the header was written, which may be as long ago as we have waited.
     const aged_ms = Math.max(0, received_ms - sent_ms) * DRIFT;
     const low = date_ms - received_ms - aged_ms;
     const high = date_ms + HEADER_STEP_MS - sent_ms + aged_ms;
     const slack_ms = this.#slack_ms(received_ms);
     const [knownLow, knownHigh] = [this.#low - slack_ms, this.#high + slack_ms];
     this.#learnt_ms = received_ms;
-    // Bounds that contradict each other: somebody's clock was set, or this machine slept. What was said last holds.
+    // The bounds contradict each other: one of the clocks was set, or this machine slept. The latest answer
+    // counts.
     const contradicts = low > knownHigh || high < knownLow;
     this.#low = contradicts ? low : Math.max(low, knownLow);
     this.#high = contradicts ? high : Math.min(high, knownHigh);
   }
 
-  /** It is at least so late there. Whoever goes by it sees an expiry late, never early. */
+  /** A lower bound of the store's time. By it an expiry is seen late, never early. */
   earliest_ms(): number {
     const now_ms = this.#clock.elapsed_ms();
     return Math.floor(now_ms + this.#low - this.#slack_ms(now_ms));
   }
 
-  /** It is at most so late there. Whoever relies on something that has not yet run out goes by this. */
+  /** An upper bound of the store's time. For callers that rely on something not having expired yet. */
   latest_ms(): number {
     const now_ms = this.#clock.elapsed_ms();
     return Math.ceil(now_ms + this.#high + this.#slack_ms(now_ms));
   }
 
   /**
-   * The best guess, where nothing is decided by it: a clock of this machine that is set right knows more than a header. Short
-   * processes have seen one answer, and their rows should still stand in the order in which they came.
+   * The best guess, where nothing depends on it: a correctly set local clock is more precise than a header.
+   * Short processes have seen only one answer, and their rows should still be in the order in which they
+   * came.
    */
   likely_ms(): number {
     return Math.min(Math.max(this.#clock.now_ms(), this.earliest_ms()), this.latest_ms());
   }
 
-  /** All who ask the same servers, by the same clock, learn together. */
+  /** All clients of the same servers, with the same clock, share what they learn. */
   static of(clock: Clock, servers: string): StoreTime {
     const known = shared.get(clock) ?? new Map<string, StoreTime>();
     shared.set(clock, known);

@@ -21,11 +21,11 @@ import { rowItem } from './rows.ts';
 const ACTIONS_MAX = 100;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** What an action of a transaction is about, for whoever has to understand why it was refused. */
+/** What an action of a transaction is about, to explain why the transaction was refused. */
 export type About =
   | { readonly is: 'record'; readonly key: EntityKey }
   | { readonly is: 'witness'; readonly key: EntityKey }
-  /** `row`: nobody else writes under its name. */
+  /** `row`: no other caller writes under its name. */
   | { readonly is: 'operation' | 'row' | 'other' };
 
 export interface Planned {
@@ -34,10 +34,13 @@ export interface Planned {
 }
 
 export interface Plan {
-  /** What is found too much changes nothing: readers compare an index entry with its record. So what is new may come first … */
+  /**
+   * Surplus index entries do no harm: readers compare an entry with its record. So new entries may be written
+   * first …
+   */
   readonly before: readonly Item[];
   readonly transaction: readonly Planned[];
-  /** … and what is old may go afterwards, unless somebody has put it there again. */
+  /** … and old ones removed afterwards, unless another commit has put them there again. */
   readonly after: readonly TransactWriteItem[];
 }
 
@@ -133,7 +136,7 @@ export class Planner {
         at_ms: number(now_ms),
         ttl: ttl(now_ms + limits.operation_kept_ms),
       },
-      // What was swept late is as good as gone.
+      // An item that is swept late counts as gone.
       ConditionExpression: 'attribute_not_exists(PK) OR at_ms < :old',
       ExpressionAttributeValues: { ':old': number(now_ms - limits.operation_kept_ms) },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
@@ -169,7 +172,7 @@ export class Planner {
           Delete: {
             TableName: this.#table,
             Key: keyOf(indexPlace(project, entry)),
-            // Of a later write, then: it belongs there.
+            // A newer entry comes from a later write and belongs there.
             ConditionExpression: 'attribute_not_exists(PK) OR version < :version',
             ExpressionAttributeValues: { ':version': number(version) },
           },
@@ -177,7 +180,9 @@ export class Planner {
   }
 }
 
-/** Not before its record; and by whole days, so that who extends a lease writes its entries again once a day. */
+/**
+ * Not before its record; and by whole days, so that extending a lease rewrites its entries only once a day.
+ */
 function entrySwept_ms({ over_ms }: EntityType, state: JsonObject): number | undefined {
   const over = over_ms?.(state);
   return over === undefined ? undefined : Math.ceil(over / DAY_MS) * DAY_MS;

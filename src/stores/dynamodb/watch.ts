@@ -4,8 +4,9 @@ import type { Log } from './ordered-log.ts';
 const POLL_MS = 1000;
 
 /**
- * Tells watchers that the log may have grown: in this process at once, of other processes by looking once a second, however
- * many watch. Two small reads, and only while somebody watches.
+ * Tells watchers that the log may have grown: at once for commits of this process; for other processes by
+ * polling once a second, however many watchers there are. A poll is two small reads, and happens only while
+ * there is a watcher.
  */
 export class Watch {
   readonly #log: Log;
@@ -32,7 +33,7 @@ export class Watch {
     });
   }
 
-  /** Each begins with a hint: what was committed since its last look has been told to nobody. */
+  /** Each watcher begins with a hint: no one has told it what was committed since its last look. */
   watch(project: string, signal: AbortSignal): AsyncIterable<void> {
     return this.#watchers.watch(project, signal, () => true);
   }
@@ -51,13 +52,13 @@ export class Watch {
     try {
       for (const project of this.#watchers.projects) {
         const [waiting, head] = await Promise.all([this.#log.hasWaiting(project), this.#log.head(project)]);
-        // A first look can't tell whether it has moved since somebody began to watch.
+        // A first poll can't tell whether the head has moved since the watcher began.
         const moved = head !== this.#heads.get(project);
         this.#heads.set(project, head);
         if (waiting || moved) this.#watchers.wake(project);
       }
     } catch {
-      // The store is away; the next look comes in a second.
+      // The store is away; the next poll comes in a second.
     } finally {
       this.#polling = false;
     }

@@ -2,12 +2,14 @@ import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 
-/** How long a proposal waits at most where the file system tells nothing: network disks, containers. */
+/** How long a proposal waits at most where the file system sends no events: network disks, containers. */
 const LOOK_MS = 500;
-/** The rest is looked at by the clock: a machine has a limited number of watches, and they are not only ours. */
+/**
+ * Further folders are polled: a machine has a limited number of watches, and other programs need some too.
+ */
 const WATCHED_MAX = 200;
 
-/** Yields at once, and whenever something may have come into the inbox or into a folder of it. */
+/** Yields at once, and whenever something may have arrived in the inbox or in one of its folders. */
 export async function* arrivals(
   inbox: string,
   clock: Pick<Clock, 'sleep'>,
@@ -16,7 +18,7 @@ export async function* arrivals(
   const ears = new Ears(inbox);
   try {
     while (!signal.aborted) {
-      // Before the look that follows: what comes during it is heard.
+      // Before the look that follows, so that what arrives during it is noticed.
       const heard = ears.listen();
       yield;
       if (signal.aborted) return;
@@ -32,7 +34,7 @@ export async function* arrivals(
   }
 }
 
-/** Only hints: what is not heard is seen by the next look. */
+/** Only hints: an arrival that is missed is found by the next look. */
 class Ears {
   readonly #inbox: string;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -42,7 +44,7 @@ class Ears {
     this.#inbox = inbox;
   }
 
-  /** Resolves with the next sound. */
+  /** Resolves with the next event. */
   listen(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
@@ -54,7 +56,7 @@ class Ears {
     if (this.#watchers.has(folder) || this.#watchers.size >= WATCHED_MAX) return;
     try {
       const watcher = watch(folder, { persistent: false }, (kind) => {
-        // The folder itself may be the one that is gone: its successor is watched anew.
+        // The folder itself may be what was removed: the one that replaces it is watched anew.
         if (kind === 'rename') this.#drop(folder);
         this.#wake();
       });

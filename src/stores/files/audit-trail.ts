@@ -5,7 +5,7 @@ import { type AuditFilter, matches } from '../../ledger/audit/search-words.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { History } from './line-history.ts';
 
-/** The trail of the file, with the rows before it that stand in the log alone. */
+/** The trail of the file, plus the earlier rows that are only in the log. */
 export class FilesTrail implements Trail {
   readonly #inner: Trail;
   readonly #history: History;
@@ -62,7 +62,7 @@ export class FilesTrail implements Trail {
     return [...rows, ...(await this.#inner.stored(project, Math.max(after, end), last))];
   }
 
-  /** Audit rows are ours to remove; the log is everybody's. */
+  /** Only audit rows are removed; the log also belongs to other programs. */
   async remove(project: string, removal: Removal): Promise<boolean> {
     if (removal.mark === 'archived_by')
       throw new StoreFailure(

@@ -1,20 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** A stretch of the log whose rows are read from it, not from the file. */
+/** A stretch of the log whose rows are read from the log, not from the file. */
 export interface Chapter {
   /** Positions of its first and its last row. */
   readonly first: number;
   readonly last: number;
   readonly offset: number;
   readonly bytes: number;
-  /** Of the row before it. */
+  /** Position of the row before it. */
   readonly position_before: number;
   readonly at_ms_before: number;
 }
 
 /**
- * Where to find rows of a log that was read in as a whole. One entry for a thousand rows: writing down a row of each would
- * take longer than all the rest of reading a log of a million events.
+ * Where to find the rows of a log that was read in as a whole. One entry covers a thousand rows: writing a
+ * row for each would take longer than everything else in reading a log of a million events.
  */
 export class Chapters {
   readonly #last: StatementSync;
@@ -29,7 +29,7 @@ export class Chapters {
     this.#before = database.prepare('SELECT * FROM chapters WHERE first < ? ORDER BY first DESC LIMIT 1');
   }
 
-  /** The position of the last row that stands in one. */
+  /** The position of the last row in any chapter. */
   get end(): number {
     return (this.#last.get() as { last: number }).last;
   }
@@ -38,12 +38,12 @@ export class Chapters {
     this.#add.run(first, last, offset, bytes, position_before, Math.floor(at_ms_before));
   }
 
-  /** The first one with rows after a position. */
+  /** The first chapter with rows after a position. */
   after(position: number): Chapter | undefined {
     return this.#at.get(position) as Chapter | undefined;
   }
 
-  /** The last one with rows below a position. */
+  /** The last chapter with rows below a position. */
   below(position: number): Chapter | undefined {
     return this.#before.get(position) as Chapter | undefined;
   }

@@ -8,7 +8,7 @@ import { readForeign } from './foreign-lines.ts';
 import { type CommitPart, type OwnLine, readOwn } from './log-line.ts';
 import { type Line, linesOf } from './log-lines-file.ts';
 
-/** A part of the log, and what the line before it says about its first one. */
+/** A part of the log, and what the line before it says about its first line. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -18,16 +18,16 @@ export interface Stretch {
   readonly at_ms: number;
 }
 
-/** A commit of ours, or a line of somebody else's. */
+/** A commit of ours, or a line that another program wrote. */
 export interface ReadEntry {
   readonly entry: LogEntry;
   readonly input_digest: string | null;
   readonly place: Place;
-  /** False: its events follow from the line and don't stand in it as they are. */
+  /** False: its events are derived from the line and are not written in it. */
   readonly own: boolean;
 }
 
-/** What a foreign line at a position says about an entity of ours, if anything. */
+/** What a foreign line at a position says about one of our entities, if anything. */
 export type EventOf = (record: ForeignRecord, position: number) => EventBody | undefined;
 
 /** A commit of ours whose lines have been read so far. */
@@ -39,8 +39,9 @@ interface Group {
 }
 
 /**
- * What the log says, row by row. Positions follow from it alone: ours keep theirs unless somebody else's lines have come
- * between, and theirs take the next one. Returns where the last whole row ends; what follows it is torn.
+ * Reads the log row by row. Positions follow from the log alone: our rows keep theirs unless foreign lines
+ * have come between, and a foreign line takes the next position. Returns where the last whole row ends; what
+ * follows it is torn.
  */
 export function* entriesOf(
   file: EventsFile,
@@ -74,7 +75,8 @@ export function* entriesOf(
       }
       continue;
     }
-    // Not ended, and no JSON: torn. Some programs leave out the last line's end, so JSON counts without one.
+    // No line end and no valid JSON: torn. Some programs leave out the last line's end, so valid JSON counts
+    // without one.
     if (!line.ended && (record === undefined || own !== undefined)) break;
     group = undefined;
     if (!isBlank(line)) yield otherLine(line, record, own?.damaged);
@@ -92,7 +94,7 @@ function joined(group: Group | undefined, own: OwnLine, offset: number): Group |
   return group;
 }
 
-/** What stands in no log is in the audit rows, where there are any: parameters, answers, how long it took. */
+/** What the log does not contain is in the audit rows, if there are any: parameters, answers, durations. */
 function ownEntry({ first, op, offset, events }: Group, position: number, next: number): ReadEntry {
   const { project, at_ms, schema } = first;
   const { agent_id, agent_type, session_id, sequence, operation, operation_id, input_digest, answer } = op;
@@ -119,7 +121,7 @@ function ownEntry({ first, op, offset, events }: Group, position: number, next: 
   };
 }
 
-/** A line that somebody else has written, or that can't be read: it stays where it is, and a row tells of it. */
+/** A line that another program wrote, or that can't be read. It stays where it is, and a row reports it. */
 function otherEntry(
   { offset, next }: Line,
   record: unknown,

@@ -15,10 +15,10 @@ import { crc32 } from 'node:zlib';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { syncFolder } from '../sqlite/wal.ts';
 
-/** How much of the end has to be as it was, for the log to be the one that was seen. */
+/** How much of the log's end must be unchanged for it to count as the same log. */
 const TAIL_BYTES = 1024;
 
-/** The log's end as somebody has seen it. */
+/** The log's end as a reader has seen it. */
 export interface End {
   readonly bytes: number;
   /** Checksum of the last kilobyte before it. */
@@ -27,7 +27,7 @@ export interface End {
 
 export const NO_END: End = { bytes: 0, tail: 0 };
 
-/** `events.jsonl` as bytes. Only whoever has the writer's seat appends or cuts. */
+/** `events.jsonl` as bytes. Only the holder of the writer's seat appends or cuts. */
 export class EventsFile {
   readonly #path: string;
   readonly #lasting: boolean;
@@ -71,8 +71,8 @@ export class EventsFile {
   }
 
   /**
-   * All of it or nothing: what a full disk took in part is cut off again. At the end, wherever that is by now: another
-   * program that has written meanwhile, though it should not, loses nothing.
+   * All or nothing: what a full disk accepted in part is cut off again. Appends at the file's current end:
+   * another program that has written meanwhile, though it should not, loses nothing.
    */
   append(bytes: Buffer, at: number): void {
     const handle = this.#open();
@@ -123,7 +123,7 @@ export class EventsFile {
     return this.#handle;
   }
 
-  /** Best effort: whoever comes next cuts what is left. */
+  /** Best effort: the next writer cuts what is left. */
   #tryToCut(bytes: number): void {
     try {
       ftruncateSync(this.#open(), bytes);

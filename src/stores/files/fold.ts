@@ -10,17 +10,20 @@ import type { LogEntry } from '../../ledger/log.ts';
 import { entityType } from '../../ledger/proposal.ts';
 import { type Statements, stateText } from '../sqlite/statements.ts';
 
-/** So many records are folded in memory before they are written: a record with many events is then written once. */
+/**
+ * How many records are folded in memory before they are written: a record with many events is then written
+ * once.
+ */
 const KEPT_MAX = 20_000;
 
 interface Folded {
   readonly project: string;
-  /** As it stands in the file; undefined: not yet. */
+  /** As it is in the file; undefined: not there yet. */
   readonly stored: EntityRecord | undefined;
   record: EntityRecord;
 }
 
-/** Takes rows of the log into the records, in order. What was folded counts once `flush` has been called. */
+/** Folds rows of the log into the records, in order. The result counts once `flush` has been called. */
 export class Fold {
   readonly #entities: Entities;
   readonly #statements: Statements;

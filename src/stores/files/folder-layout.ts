@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { folderFailure } from '../sqlite/errors.ts';
 
-/** Where everything of one workspace stands. Only `events` is shared with other implementations. */
+/** The paths of one workspace. Only `events` is shared with other implementations. */
 export interface Layout {
-  /** `.ai-workspace`, or whatever folder was named. */
+  /** `.ai-workspace`, or the folder that was named. */
   readonly folder: string;
   readonly events: string;
-  /** The log: the truth. */
+  /** The log: the source of truth. */
   readonly log: string;
   readonly inbox: string;
-  /** What could not be taken, each with its reason. */
+  /** Files that could not be accepted, each with its reason. */
   readonly aside: string;
-  /** Ours alone: what is made anew from the log when it is not there, and audit rows. */
+  /** Ours alone: audit rows, and what is rebuilt from the log when it is missing. */
   readonly own: string;
   readonly state: string;
 }
@@ -22,7 +22,7 @@ const WORKSPACE = '.ai-workspace';
 export function layoutOf(named: string): Layout {
   const given = resolve(named);
   const inside = join(given, WORKSPACE);
-  // `files:.` in a repository that has a workspace means that one.
+  // `files:.` in a repository that has a workspace means that workspace.
   const folder = basename(given) !== WORKSPACE && existsSync(inside) ? inside : given;
   const events = join(folder, 'events');
   const own = join(events, '.coxswain');
@@ -37,7 +37,7 @@ export function layoutOf(named: string): Layout {
   };
 }
 
-/** Made anew from the log: nothing to keep under version control. */
+/** Can be rebuilt from the log, so it does not belong under version control. */
 export function prepareFolders({ events, own }: Layout): void {
   const ignore = join(own, '.gitignore');
   try {

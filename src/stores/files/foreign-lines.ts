@@ -6,9 +6,9 @@ import { isTooDeep } from './parse-line.ts';
 const UNNAMED = 'primary';
 
 /**
- * Real logs mix shapes, also within one line: flat fields, everything in `data`, OpenLineage with facets, and OpenLineage that
- * keeps the line it was converted from. So each field is looked up in all the places where it may stand, the most explicit
- * first. Undefined: not a record of something that happened.
+ * Real logs mix shapes, also within one line: flat fields, everything in `data`, OpenLineage with facets, and
+ * OpenLineage that contains the line it was converted from. So each field is looked up in every place where
+ * it may be, the most explicit first. Undefined: not a record of an event.
  */
 export function readForeign(record: unknown, line_before_ms = 0): ForeignRecord | undefined {
   if (!isObject(record)) return undefined;
@@ -32,7 +32,7 @@ export function readForeign(record: unknown, line_before_ms = 0): ForeignRecord 
   };
 }
 
-/** What OpenLineage has around the facts. Most lines have none of it. */
+/** What OpenLineage wraps around the facts. Most lines have none of it. */
 function lineageOf(record: JsonObject) {
   const job = objectIn(record, 'job');
   const metadata = objectIn(record, '_metadata');
@@ -44,7 +44,7 @@ function lineageOf(record: JsonObject) {
   };
 }
 
-/** Where a field may stand, the most explicit place first. */
+/** Where a field may be, the most explicit place first. */
 function placesIn(
   record: JsonObject,
   original: JsonObject,
@@ -71,18 +71,18 @@ function typeOf(record: JsonObject, original: JsonObject, facets: JsonObject): s
   return standard === undefined ? undefined : STANDARD_TYPES.get(standard);
 }
 
-/** Only the standard's own word: what it stands for where nothing narrower is said. */
+/** Only the standard's own event type is given: what it means when nothing more specific is said. */
 const STANDARD_TYPES = new Map([
   ['START', 'edge_started'],
   ['COMPLETE', 'edge_converged'],
 ]);
 
-/** `EdgeConverged` and `edge_converged` are one name. */
+/** `EdgeConverged` and `edge_converged` are the same name. */
 function snakeCase(name: string): string {
   return name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase();
 }
 
-/** Some writers part the name by a colon, others by an underscore. */
+/** Some writers separate the parts of the name by a colon, some by an underscore. */
 function facet(facets: JsonObject, name: string): JsonObject {
   if (facets === EMPTY) return EMPTY;
   const found = objectIn(facets, name);
@@ -107,7 +107,7 @@ function placeInJob(job: JsonObject): JsonObject {
   return { feature: parts.join(':'), edge };
 }
 
-/** Of the record itself: where it stands, and what is read elsewhere. */
+/** Fields of the record itself, which are read elsewhere. */
 const FRAME = new Set([
   ...[
     'event_type',
@@ -123,7 +123,10 @@ const FRAME = new Set([
   ...['eventType', 'eventTime', 'run', 'job', 'inputs', 'outputs', 'producer', 'schemaURL', '_metadata'],
 ]);
 
-/** The nearest to the record wins. What is too deep stays where it is: nobody could write it down again. */
+/**
+ * The value nearest to the record wins. Values that are nested too deeply are left out: they could not be
+ * written again.
+ */
 function told(record: JsonObject, payload: JsonObject, original: JsonObject): JsonObject {
   const data: JsonObject = {};
   for (const place of [objectIn(original, 'data'), original, payload, record, objectIn(record, 'data')])
@@ -150,7 +153,7 @@ function firstText(places: readonly JsonObject[], names: readonly string[]): str
   return undefined;
 }
 
-/** Longer than anything that is a name: enough of it to see that it is none. */
+/** Longer than any name: enough to show that the value is none. */
 const TEXT_CHARS_MAX = 1000;
 
 const textOrNone = (text: string) => (text.trim() === '' ? undefined : text.slice(0, TEXT_CHARS_MAX));

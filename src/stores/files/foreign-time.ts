@@ -1,12 +1,12 @@
 const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,12}))?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** Numbers are seconds until they would lie beyond the year 5138: then they are milliseconds. */
+/** Numbers are seconds, unless that would be beyond the year 5138: then they are milliseconds. */
 const SECONDS_MAX = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Moments as others write them: any number of decimals, with a zone or without. One without is in UTC, for on another machine
- * it would otherwise mean another moment. Undefined: not a moment.
+ * Times as other programs write them: any number of decimals, with or without a zone. Without one it is UTC,
+ * because local time would mean another moment on another machine. Undefined: not a time.
  */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === 'number') {
@@ -22,7 +22,7 @@ export function timeOf(value: unknown): number | undefined {
   return at_ms + Number(decimals.slice(0, 3).padEnd(3, '0'));
 }
 
-/** `+01`, `+0100` and `+01:00` are one zone. */
+/** `+01`, `+0100` and `+01:00` are the same zone. */
 function fullZone(zone: string): string {
   if (zone.length === 1) return 'Z';
   const digits = zone.slice(1).replace(':', '').padEnd(4, '0');

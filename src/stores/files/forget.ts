@@ -11,13 +11,13 @@ const ROWS_AT_ONCE = 1000;
 export interface Forgotten {
   readonly last_position: number;
   readonly rows: number;
-  /** Where the rows went that were known; undefined: there were none. */
+  /** Where the known rows were saved; undefined: there were none. */
   readonly kept_in: string | undefined;
 }
 
 /**
- * Empties the file, in the writer's transaction, for it to be made anew from the log. Its rows of the audit trail are of a
- * history that is gone and stay readable in a file of lines.
+ * Empties the file, in the writer's transaction, so that it is rebuilt from the log. Its audit rows belong to
+ * a history that is gone; they stay readable in a file of lines.
  */
 export function forgetAll(
   database: DatabaseSync,
@@ -60,7 +60,7 @@ function writeRows(database: DatabaseSync, folder: string, path: string): void {
   }
 }
 
-/** Says that history was replaced, behind every position that anybody has read up to. */
+/** Records that history was replaced, at a position behind all that any reader has reached. */
 export function tellOfNewLog(
   statements: Statements,
   at_ms: number,

@@ -1,16 +1,21 @@
 import { hash } from 'node:crypto';
 import { isoTime } from '../../kernel/clock.ts';
 
-/** No file system of ours holds longer names; an ending that sets a file aside has to fit too. */
+/**
+ * None of the supported file systems has longer names; the suffix of a file that is set aside has to fit too.
+ */
 const NAME_BYTES_MAX = 200;
-/** What Windows takes for a device, whatever ending it has. */
+/** What Windows takes for a device, whatever the extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
-/** What some file system can't hold, the sign of the encoding itself, and a dot where it would hide the folder. */
+/**
+ * Characters that some file system can't hold, the encoding's own escape character, and a leading dot, which
+ * would hide the folder.
+ */
 const UNSAFE = /[%/\\:*?"<>|\p{Cc}\p{Cs}]|^\.|[. ]$/gu;
 
 /**
- * The folder of an agent: its name, with what no file name can hold as `%` and the hexadecimal digits of its bytes. A name too
- * long for a folder goes by its hash.
+ * The folder of an agent: its name, with characters that no file name can hold as `%` and the hexadecimal
+ * digits of their bytes. A name too long for a folder is replaced by its hash.
  */
 export function folderOf(agent_id: string): string {
   const safe = agent_id
@@ -26,7 +31,10 @@ function encoded(text: string): string {
     .join('');
 }
 
-/** Whose folder it is. Others write names as they are, so what is no encoding stands for itself. */
+/**
+ * The agent whose folder it is. Other programs write names unencoded, so a name that is no valid encoding
+ * stands for itself.
+ */
 export function agentOf(folder: string): string {
   try {
     return decodeURIComponent(folder);
@@ -39,7 +47,7 @@ export function belongsTo(folder: string, agent_id: string): boolean {
   return agentOf(folder) === agent_id || folderOf(agent_id) === folder;
 }
 
-/** `20260223T103000123456_edge_claim.json`: in order of time when sorted as text. */
+/** `20260223T103000123456_edge_claim.json`: sorts by time. */
 export function fileName(at_us: number, event_type: string): string {
   const at_ms = Math.floor(at_us / 1000);
   const digits = isoTime(at_ms).slice(0, 19).replaceAll(/[-:]/g, '');
@@ -47,7 +55,7 @@ export function fileName(at_us: number, event_type: string): string {
   return `${digits}${micros}_${event_type.replace(/\W/g, '_').slice(0, 64)}.json`;
 }
 
-/** Plain numbers are numbers: 9 comes before 10. */
+/** Numbers compare as numbers: 9 comes before 10. */
 export function numberOf(file: string): number | undefined {
   return /^\d{1,15}\.json$/.test(file) ? Number.parseInt(file, 10) : undefined;
 }

@@ -10,16 +10,16 @@ import { parseObject, type Unreadable } from './parse-line.ts';
 
 export type ProposalType = 'edge_claim' | 'edge_released' | 'edge_converged' | 'edge_heartbeat';
 
-/** Whoever may write into the agent's folder is taken for it. */
+/** A program that may write into the agent's folder is taken for that agent. */
 export interface Proposal extends AgentProposal {
   readonly event_type: ProposalType;
   /** The order among this agent's proposals. */
   readonly sequence?: number | undefined;
-  /** The call that it stands for, where `cox` has left it. */
+  /** The call that it stands for, if `cox` left it. */
   readonly left?: LeftCall | undefined;
 }
 
-/** Their words for the same thing. */
+/** Other implementations' words for the same thing. */
 const TYPES: ReadonlyMap<string, ProposalType> = new Map([
   ['edge_claim', 'edge_claim'],
   ['edge_claimed', 'edge_claim'],
@@ -29,7 +29,10 @@ const TYPES: ReadonlyMap<string, ProposalType> = new Map([
   ['iteration_completed', 'edge_heartbeat'],
 ]);
 
-/** `folder` is the name of the agent's folder: it says who asks, and a proposal that names another is nobody's. */
+/**
+ * `folder` is the name of the agent's folder, which says who proposes. A proposal that names another agent is
+ * rejected.
+ */
 export function proposalOf(text: string, folder: string): Proposal | Unreadable {
   const parsed = parseObject(text);
   if ('problem' in parsed) return parsed;
@@ -50,7 +53,7 @@ export function proposalOf(text: string, folder: string): Proposal | Unreadable 
   const terms: JsonObject = { ...said.data, feature, edge, agent_role };
   const wrong = FIELDS.find(({ name, fits }) => !fits(terms[name]));
   if (wrong !== undefined) return { problem: `its ${wrong.name} is not ${wrong.expected}` };
-  // What it says besides is left out: others may mean anything by it.
+  // Other fields are ignored: other programs may mean anything by them.
   const known = Object.fromEntries(FIELDS.map(({ name }) => [name, terms[name] ?? undefined]));
   return {
     ...known,
@@ -114,7 +117,7 @@ function freeField(name: string): Field {
   };
 }
 
-/** Also null: some writers write every field. */
+/** Includes null: some writers write every field. */
 const isNone = (value: unknown) => value === undefined || value === null;
 
 function isCount(value: unknown): value is number | undefined {

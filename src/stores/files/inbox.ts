@@ -22,19 +22,22 @@ import { fileName, folderOf, numberOf } from './inbox-names.ts';
 import { type Proposal, proposalOf } from './inbox-proposal.ts';
 import { type SetAside, setAside } from './set-aside.ts';
 
-/** `events/inbox/<agent_id>/<moment>_<event_type>.json`, one proposal a file. `events` is always the folder of the log. */
+/**
+ * `events/inbox/<agent_id>/<moment>_<event_type>.json`, one proposal per file. `events` is always the folder
+ * of the log.
+ */
 export const INBOX = 'inbox';
 
 export type Staging = JsonObject & { readonly agent_id: string; readonly event_type: string };
 
-/** No two files of one process have the same moment, and each is later than the one before, whatever the clock does. */
+/** Each file of a process has a later moment than the one before, whatever the clock does. */
 let last_us = 0;
 
 const ATTEMPTS = 100;
 
 /**
- * Puts a proposal into its agent's folder, whole or not at all, and gives back its path. The name is taken by a link, which
- * never replaces what another process of the same agent put there in the same microsecond.
+ * Puts a proposal into its agent's folder, whole or not at all, and returns its path. The name is taken by a
+ * link, which never replaces a file that another process of the same agent put there in the same microsecond.
  */
 export function stage(events: string, proposal: Staging, clock: Pick<Clock, 'now_ms'> = systemClock): string {
   const folder = join(events, INBOX, folderOf(proposal.agent_id));
@@ -49,7 +52,7 @@ export function stage(events: string, proposal: Staging, clock: Pick<Clock, 'now
       place(aside, join(folder, name));
       return join(folder, name);
     } catch (error) {
-      // Taken, or the folder was deleted under our feet: both are over with the next try.
+      // The name is taken, or the folder was deleted meanwhile: the next try solves both.
       if (attempt === ATTEMPTS || !['EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
     }
   }
@@ -62,7 +65,7 @@ function place(aside: string, path: string): void {
     linkSync(aside, path);
   } catch (error) {
     if (['EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
-    // No links on this file system: whoever sees half of it waits for the rest.
+    // This file system has no links. A reader that sees half of the file waits for the rest.
     copyFileSync(aside, path, constants.COPYFILE_EXCL);
   } finally {
     rmSync(aside, { force: true });
@@ -71,7 +74,7 @@ function place(aside: string, path: string): void {
 
 export interface Staged {
   readonly path: string;
-  /** Its folder and name: by this it is known to who waits for its answer. */
+  /** Its folder and name: the caller that waits for its answer knows it by these. */
   readonly proposal_id: string;
   readonly agent_id: string;
   readonly proposal: Proposal;
@@ -84,8 +87,9 @@ export interface Listing {
 }
 
 /**
- * What lies in the inbox now, in the order in which it is decided: by agent, then by sequence, then by name, then by age.
- * What is no proposal is set aside. Everything may vanish at any moment.
+ * The proposals that are in the inbox now, in the order in which they are decided: by agent, then by
+ * sequence, then by name, then by age. Files that are no proposals are set aside. Any file may vanish at any
+ * moment.
  */
 export function listProposals(events: string, clock: Pick<Clock, 'now_ms'> = systemClock): Listing {
   const staged: Staged[] = [];
@@ -109,13 +113,16 @@ export function listProposals(events: string, clock: Pick<Clock, 'now_ms'> = sys
   return { staged: staged.sort(inOrder), set_aside };
 }
 
-/** Some writers use one name for all they propose: what came after this one was read stays for the next pass. */
+/**
+ * Some writers use one name for all their proposals: a file that was replaced after it was read stays for the
+ * next pass.
+ */
 export function remove({ path, modified_ns }: Pick<Staged, 'path' | 'modified_ns'>): void {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats?.mtimeNs === modified_ns) rmSync(path, { force: true });
 }
 
-/** By name; nothing for a folder that is not there, and for one that is only a link to elsewhere. */
+/** Sorted by name; empty for a folder that is missing or is only a link to somewhere else. */
 function entriesOf(folder: string): { readonly name: string; readonly isFolder: boolean }[] {
   try {
     if (!lstatSync(folder).isDirectory()) return [];
@@ -132,7 +139,7 @@ function entriesOf(folder: string): { readonly name: string; readonly isFolder: 
 type Found =
   | { readonly outcome: 'staged'; readonly staged: Staged }
   | { readonly outcome: 'refused'; readonly reason: string }
-  /** Gone, or not all of it is there yet. */
+  /** Gone, or not yet complete. */
   | { readonly outcome: 'left' };
 
 const LEFT: Found = { outcome: 'left' };
@@ -173,18 +180,21 @@ function look(folder: string, owner: string, name: string, clock: Pick<Clock, 'n
   }
 }
 
-/** A process that died while it staged something left half of it. */
+/** Half of a file, left by a process that died while it staged it. */
 function leftOver(path: string, stats: BigIntStats, clock: Pick<Clock, 'now_ms'>): Found {
   if (stats.isFile() && !isFresh(stats, clock)) rmSync(path, { force: true });
   return LEFT;
 }
 
-/** In either direction: a file from the future would otherwise stay for ever. */
+/** In both directions: a file with a time in the future would otherwise stay for ever. */
 function isFresh({ mtimeNs }: BigIntStats, clock: Pick<Clock, 'now_ms'>): boolean {
   return Math.abs(clock.now_ms() - Number(mtimeNs / 1_000_000n)) < limits.proposal_settles_ms;
 }
 
-/** What a name led to may have been exchanged since: nothing is followed, and nothing that would not end is read. */
+/**
+ * The file may have been replaced since it was listed: no link is followed, and nothing without an end is
+ * read.
+ */
 function textOf(path: string): string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {

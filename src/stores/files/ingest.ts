@@ -7,7 +7,7 @@ import type { EventsFile } from './events-file.ts';
 import { Fold } from './fold.ts';
 import { tellOf } from './tell-of.ts';
 
-/** More than that is read in as chapters. */
+/** A longer stretch is read in as chapters. */
 const ROWS_BYTES_MAX = 256 * 1024;
 const CHAPTER_ROWS = 1000;
 
@@ -17,7 +17,10 @@ export interface Target {
   readonly context: StoreContext;
 }
 
-/** Reads a stretch of the log into records and rows. In the writer's transaction: all of it counts, or nothing. */
+/**
+ * Reads a stretch of the log into records and rows. In the writer's transaction: all of it counts, or
+ * nothing.
+ */
 export function ingest(
   file: EventsFile,
   { statements, chapters, context }: Target,
@@ -25,7 +28,7 @@ export function ingest(
 ): number {
   const fold = new Fold(context.entities, statements);
   const before = { position: statements.lastPosition(), at_ms: 0 };
-  // Rows that are there already come before: chapters are only the beginning of a log.
+  // If there are rows already, the stretch comes after them; chapters can only be at the beginning of a log.
   const rows =
     to - from > ROWS_BYTES_MAX && before.position === 0 ? new ChapterRows(chapters) : new PlainRows();
   const reading = entriesOf(file, { from, to, home, ...before }, (record) => {
@@ -38,7 +41,7 @@ export function ingest(
   for (let read = reading.next(); ; read = reading.next()) {
     if (read.done) {
       const inChapters = rows.end();
-      // A row of the file, too: from it on positions are counted.
+      // A row in the file too: positions are counted from it.
       if (inChapters > 0)
         tellOf(
           statements,
@@ -70,7 +73,7 @@ function insertRow(statements: Statements, { entry, input_digest, place, own }: 
   });
 }
 
-/** Each row is written down. */
+/** Every row is stored. */
 class PlainRows {
   add(_read: ReadEntry): boolean {
     return true;
@@ -101,7 +104,7 @@ class ChapterRows {
     return false;
   }
 
-  /** Answers how many rows there are by now. */
+  /** Returns how many rows there are now. */
   end(): number {
     if (this.#first === undefined || this.#last === undefined) return this.#written;
     const [offset] = this.#first.place;

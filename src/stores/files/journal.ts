@@ -23,9 +23,10 @@ interface Known extends End {
 }
 
 /**
- * Keeps the records beside a log of plain lines. Each transaction first makes sure that the log is the one it knows: what
- * was appended and not yet taken in is (a process that died before its commit, another implementation), what is torn at
- * its end is cut, and when it is another log (an older one was checked out) everything is made anew from it.
+ * Keeps the records beside a log of plain lines. Each transaction first makes sure that the log is the one it
+ * knows. Lines that were appended but not taken in yet (by a process that died before its commit, or by
+ * another implementation) are taken in. A torn end is cut. When it is another log (an older one was checked
+ * out), everything is rebuilt from it.
  */
 export class FilesJournal implements Journal {
   readonly #layout: Layout;
@@ -38,11 +39,11 @@ export class FilesJournal implements Journal {
   readonly #read: StatementSync;
   readonly #note: StatementSync;
   #known: Known | undefined;
-  /** The length at which the end was last compared, by who only reads. */
+  /** The length at which a reader last compared the end. */
   #compared: number | undefined;
   #buffer: string[] = [];
   #buffered = 0;
-  /** The log's end before what this transaction has put there. */
+  /** The log's end before this transaction appended to it. */
   #flushedFrom: number | undefined;
 
   constructor(layout: Layout, database: DatabaseSync, statements: Statements, context: StoreContext) {
@@ -57,17 +58,17 @@ export class FilesJournal implements Journal {
     this.history = new History(this.#file, this.#chapters, this.#noted().home, statements);
   }
 
-  /** The project of what others write. */
+  /** The project to which lines of other programs belong. */
   get home(): string {
     return this.#noted().home;
   }
 
-  /** Whether the log may have been written by somebody who did not tell the file. Costs a look at each. */
+  /** Whether a program may have written the log without updating the file. Costs one stat of each. */
   isBehind(): boolean {
     const { bytes, replaced } = this.#file.look();
     const noted = this.#noted();
     if (replaced || bytes !== noted.bytes) return true;
-    // While nobody had it open, another log of the same length may have been put there.
+    // While no process had it open, another log of the same length may have been put there.
     if (this.#compared === bytes || this.#known !== undefined) return false;
     this.#compared = bytes;
     return this.#file.endAt(bytes).tail !== noted.tail;
@@ -90,7 +91,9 @@ export class FilesJournal implements Journal {
     return true;
   }
 
-  /** Another log than the one that was known. Whoever reads on from a position still finds what comes. */
+  /**
+   * Another log than the one that was known. A reader that continues from its position still finds new rows.
+   */
   #startAnew(noted: Known, bytes: number): void {
     const before = forgetAll(this.#database, this.#statements, this.#layout, this.#context.clock.now_ms());
     this.#ingest(0, bytes);
@@ -105,7 +108,10 @@ export class FilesJournal implements Journal {
     this.#remember(this.#file.endAt(end));
   }
 
-  /** A line or a commit without its end promised nothing to anybody. Other programs' bytes are kept all the same. */
+  /**
+   * An unfinished line or commit promised nothing to any caller. The bytes of other programs are kept all the
+   * same.
+   */
   #cut(end: number, to: number): void {
     const torn = Buffer.alloc(to - end);
     const read = this.#file.read(torn, end);
@@ -163,15 +169,16 @@ export class FilesJournal implements Journal {
   }
 
   /**
-   * Nothing of it counts, so nothing of it stays in the log. A full disk ends the transaction and with it the write lock; only
-   * if nobody else has it, and has taken in what stands there, can it be taken back. Otherwise it has been committed.
+   * The transaction failed, so nothing of it may stay in the log. A full disk ends the transaction and
+   * releases the write lock; the lines can be removed only if no other process holds the lock and has taken
+   * them in. Otherwise they have been committed.
    */
   #takeBack(from: number): void {
     try {
       if (!this.#database.isTransaction) this.#statements.begin();
       if (this.#noted().bytes === from) this.#file.cut(from);
     } catch {
-      // Somebody else writes: they will find it.
+      // Another process is writing: it will find the lines.
     }
   }
 

@@ -4,9 +4,10 @@ import { nameProblem, reservedProblem } from '../../kernel/names.ts';
 import type { Request } from '../../ledger/log.ts';
 
 /**
- * Whose call a proposal was that `cox` itself has left in the inbox: under which name its answer is known, and which of the session's
- * calls it was. What it asks for stands in the proposal as everybody writes it. Any program may write such a file, so nothing of
- * it is taken for decided, permitted or anybody else's, and its session for one only where it is known.
+ * The call behind a proposal that `cox` itself left in the inbox: the id under which its answer is known, and
+ * its number in the session. What it asks for is in the proposal's normal fields. Any program may write such
+ * a file. So nothing in it counts as decided or permitted, or as another agent's; and its session counts only
+ * if it is known.
  */
 export interface LeftCall {
   readonly project: string;
@@ -21,7 +22,7 @@ export function leftCall({ project, actor, sequence, operation_id, input_digest 
   return { request: { project, actor: { ...actor }, sequence, operation_id, input_digest } };
 }
 
-/** Undefined: it is none. */
+/** Undefined: the proposal is not a left call. */
 export function readLeftCall(cox: JsonObject): LeftCall | undefined {
   const { request } = cox;
   if (!isObject(request) || !isObject(request.actor)) return undefined;

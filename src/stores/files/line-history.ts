@@ -4,7 +4,7 @@ import type { Chapter, Chapters } from './chapters.ts';
 import { entriesOf } from './entries.ts';
 import type { EventsFile } from './events-file.ts';
 
-/** The rows that stand in chapters, read from the log each time they are asked for. */
+/** The rows in chapters, read from the log each time they are asked for. */
 export class History {
   readonly #file: EventsFile;
   readonly #chapters: Chapters;
@@ -18,7 +18,7 @@ export class History {
     this.#statements = statements;
   }
 
-  /** The position up to which rows stand here. */
+  /** The position up to which the rows are in chapters. */
   get end(): number {
     return this.#chapters.end;
   }

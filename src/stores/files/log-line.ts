@@ -5,13 +5,14 @@ import type { EventBody } from '../../ledger/entity.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 
 /**
- * One event as a line of `events.jsonl`: the flat shape that other implementations read, and under `cox` what we need to get
- * the commit back exactly. `crc` ends the line and covers all bytes before `,"crc":`, so that it can be checked without
- * knowing the order of anything, and a line that somebody has rewritten is not taken for ours.
+ * One event as a line of `events.jsonl`: the flat shape that other implementations read, and under `cox` what
+ * we need to restore the commit exactly. `crc` ends the line and covers all bytes before `,"crc":`. So it can
+ * be checked without knowing the order of fields, and a line that another program has rewritten is not taken
+ * for ours.
  */
 const VERSION = 1;
 
-/** What a commit has once; stands in its first line. */
+/** What a commit has once; it is in the commit's first line. */
 export interface CommitPart {
   readonly operation: string;
   readonly operation_id: string;
@@ -19,12 +20,18 @@ export interface CommitPart {
   readonly agent_id: string;
   readonly session_id: string;
   readonly sequence: number;
-  /** With these two a retry gets its first outcome, also when only the log is left. Never one without the other. */
+  /**
+   * With these two a retry gets its first outcome, even when only the log is left. Never one without the
+   * other.
+   */
   readonly input_digest?: string | undefined;
   readonly answer?: JsonObject | undefined;
 }
 
-/** Of an operation id that may come again; what is made for one call alone has an empty digest and needs no answer. */
+/**
+ * Of an operation id that may come again. An id made for one call alone has an empty digest and needs no
+ * stored answer.
+ */
 export interface Retryable {
   readonly input_digest: string;
   readonly answer: JsonObject;
@@ -43,7 +50,7 @@ export interface OwnLine {
   readonly op?: CommitPart | undefined;
 }
 
-/** Nothing that stands in the flat part already: most of what reading a line costs is the number of its fields. */
+/** Nothing that is in the flat part already: the cost of reading a line is mostly its number of fields. */
 interface Bookkeeping {
   readonly v: number;
   readonly commit: number;
@@ -56,7 +63,9 @@ interface Bookkeeping {
   readonly op?: StoredPart;
 }
 
-/** The session is the record's `instance_id`; the agent stands here only when the event is about another one. */
+/**
+ * The session is the record's `instance_id`; the agent is here only when the event is about another agent.
+ */
 type StoredPart = Omit<CommitPart, 'session_id' | 'agent_id'> & Partial<Pick<CommitPart, 'agent_id'>>;
 
 /** Without its line end. */
@@ -111,7 +120,7 @@ function commitPart(row: Unplaced, agent_id: string, retryable: Retryable | unde
 
 const textOr = <T>(value: unknown, otherwise: T) => (typeof value === 'string' ? value : otherwise);
 
-/** The braces of `cox` and of the record, which come after the sum. */
+/** The closing braces of `cox` and of the record, which follow the checksum. */
 const CLOSED = 2;
 const CRC = ',"crc":"';
 const END = '"}}';
@@ -120,21 +129,21 @@ const TAIL = CRC.length + DIGITS + END.length;
 
 const hex = (sum: number) => sum.toString(16).padStart(DIGITS, '0');
 
-/** JSON lets these stand as they are, but some readers part lines at them (Python's `splitlines`). */
+/** JSON allows these unescaped, but some readers split lines at them (Python's `splitlines`). */
 const OTHER_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
 function inOneLine(text: string): string {
   return text.replace(OTHER_LINE_BREAKS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A line that says it is ours and can't be taken as such. */
+/** A line that claims to be ours but can't be accepted. */
 export interface Damaged {
   readonly damaged: string;
 }
 
 /**
- * The line back, or why it can't be trusted; undefined for a line that is not ours.
- * `record` is what `line` parses to: the caller needs it for foreign lines too, and parsing is what costs.
+ * Parses a line of ours, or says why it can't be trusted; undefined for a foreign line. `record` is the
+ * parsed `line`: the caller needs it for foreign lines too, and parsing is the expensive part.
  */
 export function readOwn(record: unknown, line: string | Uint8Array): OwnLine | Damaged | undefined {
   if (!isObject(record) || !isObject(record.cox)) return undefined;
@@ -150,7 +159,7 @@ export function readOwn(record: unknown, line: string | Uint8Array): OwnLine | D
   return { ...own, op: { ...op, agent_id: op.agent_id ?? record.agent_id, session_id: record.instance_id } };
 }
 
-/** The place of the sum is fixed, so nothing is searched; whatever else stands there has another sum. */
+/** The checksum has a fixed place, so there is no search; anything else in that place fails the check. */
 function sumHolds(crc: unknown, line: string | Uint8Array): boolean {
   if (typeof crc !== 'string' || line.length <= TAIL) return false;
   const body = typeof line === 'string' ? line.slice(0, -TAIL) : line.subarray(0, -TAIL);
@@ -170,7 +179,7 @@ interface Written {
   readonly cox: Bookkeeping;
 }
 
-/** The sum says that it is as it was written; this, that it was written by us. */
+/** The checksum proves that the line is unchanged; this proves that we wrote it. */
 function isOurs(record: unknown): record is Written {
   const { event_type, project, agent_id, instance_id, data, cox } = record as Written;
   return (

@@ -1,22 +1,25 @@
 import type { EventsFile } from './events-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** A line that nobody ends is not read into memory for ever. */
+/** A longer line without an end is not read into memory. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 export interface Line {
   readonly offset: number;
-  /** Without its end; undefined when it is too long to be one. */
+  /** Without the line end; undefined when it is too long to be a line. */
   readonly bytes: Buffer | undefined;
-  /** Where the next one begins. */
+  /** Where the next line begins. */
   readonly next: number;
   /** False: the file ends before the line does. */
   readonly ended: boolean;
 }
 
-/** The lines between two offsets, in a memory that does not grow with the file. A line's bytes hold until the next one. */
+/**
+ * The lines between two offsets, in memory that does not grow with the file. A line's bytes are valid until
+ * the next one is read.
+ */
 export function* linesOf(file: EventsFile, from: number, to: number): Iterable<Line> {
   let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let start = from;
@@ -48,7 +51,10 @@ export function* linesOf(file: EventsFile, from: number, to: number): Iterable<L
   }
 }
 
-/** A checkout on Windows, or an editor, ends every line with two characters. They end it, and change nothing of what it says. */
+/**
+ * A checkout on Windows, or an editor, ends every line with two characters. Both belong to the line end, not
+ * to the text.
+ */
 function textEnd(data: Buffer, from: number, end: number): number {
   return end > from && data[end - 1] === RETURN ? end - 1 : end;
 }

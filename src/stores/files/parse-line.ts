@@ -3,11 +3,11 @@ import { limits } from '../../kernel/limits.ts';
 
 export interface Unreadable {
   readonly problem: string;
-  /** The rest may still come: half of a JSON object is never one. */
+  /** The rest may still come: half of a JSON object never parses. */
   readonly incomplete?: boolean;
 }
 
-/** A text from anywhere as a JSON object, or why it is none. Never throws. */
+/** Parses untrusted text as a JSON object, or says why it is none. Never throws. */
 export function parseObject(text: string): { readonly record: JsonObject } | Unreadable {
   let record: unknown;
   try {
@@ -17,13 +17,13 @@ export function parseObject(text: string): { readonly record: JsonObject } | Unr
   }
   if (typeof record !== 'object' || record === null || Array.isArray(record))
     return { problem: 'it is not a JSON object' };
-  // The shortest text of that depth has two characters a level.
+  // The shortest text of that depth has two characters per level.
   if (text.length > 2 * limits.json_depth_max && isTooDeep(record))
     return { problem: `it is nested deeper than ${limits.json_depth_max} levels` };
   return { record: record as JsonObject };
 }
 
-/** Reading deep JSON is safe; walking it, also to write it down again, is not. */
+/** Parsing deep JSON is safe; walking it, for instance to write it again, is not. */
 export function isTooDeep(value: unknown, depth = 1): boolean {
   if (value === null || typeof value !== 'object') return false;
   if (depth > limits.json_depth_max) return true;

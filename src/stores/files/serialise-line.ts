@@ -13,7 +13,7 @@ import { INBOX, listProposals, remove, type Staged, type Staging, stage } from '
 import { leftCall } from './left-call.ts';
 import { setAside } from './set-aside.ts';
 
-/** So that a proposal that was decided is not decided again, should it still lie there. */
+/** Recorded so that a decided proposal is not decided again if its file is still there. */
 const PROPOSED = 'proposal';
 
 interface Asked {
@@ -21,13 +21,13 @@ interface Asked {
   readonly decision: Decision<JsonObject>;
 }
 
-/** The one that can't be decided at all. */
+/** The proposal that can't be decided at all. */
 interface Poison {
   staged?: Staged;
   reason?: string;
 }
 
-/** Decides what lies in the inbox, in its order, all of it in one commit of the log's one writer. */
+/** Decides the proposals in the inbox, in order, in one commit of the log's one writer. */
 export class Inbox {
   readonly #layout: Layout;
   readonly #writer: Writer;
@@ -56,7 +56,7 @@ export class Inbox {
       } catch (error) {
         const { staged, reason } = poison;
         if (staged === undefined) throw error;
-        // The others do not wait for it.
+        // The other proposals do not wait for it.
         const moved = this.#moveAside(staged, `it could not be decided: ${reason}`);
         if (moved !== undefined) set_aside.push(moved);
         left = left.filter((each) => each !== staged);
@@ -64,7 +64,7 @@ export class Inbox {
     }
   }
 
-  /** Leaves what can't be decided now for whoever comes next. Answers the name by which it is known. */
+  /** Leaves a call that can't be decided now for the next writer. Returns the id of the proposal. */
   leave(request: Request, command: Command): string | undefined {
     const proposal = this.#context.proposals?.proposalOf(command);
     if (proposal === undefined) return undefined;
@@ -100,7 +100,10 @@ export class Inbox {
     return { proposal: proposal_id, agent_id, event_type, feature, edge, outcome: answer };
   }
 
-  /** By the rules as they are here and now, whoever wrote it: no file brings its own decision along. */
+  /**
+   * Decided by the rules as they are here and now, whichever program wrote it: no file brings its own
+   * decision along.
+   */
   #asked({ proposal, proposal_id, modified_ns }: Staged, decide: DecideProposal | undefined): Asked {
     if (decide === undefined) throw new Error('nobody here knows how to decide it');
     const { event_type: _, left, ...parameters } = proposal;
@@ -113,7 +116,7 @@ export class Inbox {
       sequence: left?.sequence ?? proposal.sequence ?? 0,
       operation,
       parameters: { ...(parameters as JsonObject), proposal: proposal_id },
-      // Some write all their proposals under one name.
+      // Some agents write all their proposals under one name.
       operation_id: left?.operation_id || `${proposal_id}@${modified_ns}`,
       input_digest: left?.input_digest || PROPOSED,
       started_ms: this.#context.clock.elapsed_ms(),
@@ -128,7 +131,7 @@ export class Inbox {
   }
 }
 
-/** It lies in the inbox, and whoever has the writer's seat next decides it. */
+/** It is in the inbox, and the next holder of the writer's seat decides it. */
 export function pendingOutcome(proposal_id: string): Outcome<never> {
   const message = `Nobody can write the log now; your proposal waits in the inbox as ${proposal_id}.`;
   return { status: 'refused', refusal: refuse('pending', message, { proposal_id }) };

@@ -3,20 +3,20 @@ import { existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 
 export interface SetAside {
-  /** Relative to the folder of the events: where it is now, or still is if it could not be moved. */
+  /** Relative to the folder of the events: its new path, or its old one if it could not be moved. */
   readonly file: string;
   readonly reason: string;
 }
 
 const SET_ASIDE = 'set-aside';
-/** No agent's folder is called so. */
+/** No agent's folder has this name. */
 const NOBODYS = '%';
 const REASON = '.reason.txt';
 const NAME_BYTES_MAX = 200;
 
 /**
- * Moves what can't be a proposal out of the way, with the reason beside it. Undefined: it is gone already. Whatever it is, it
- * is moved itself: a link is never followed.
+ * Moves a file that can't be a proposal out of the way, with the reason beside it. Undefined: it is gone
+ * already. A link is moved itself, never followed.
  */
 export function setAside(
   events: string,
@@ -37,7 +37,7 @@ export function setAside(
   }
 }
 
-/** For who finds it later. That it is out of the way, and reported, does not depend on it. */
+/** For a person who finds the file later. Moving and reporting it do not depend on this. */
 function explain(path: string, reason: string): void {
   try {
     writeFileSync(path, `${reason}\n`, { flag: 'wx' });
@@ -52,7 +52,9 @@ function placeFor(events: string, folder: string): string {
   return place;
 }
 
-/** The same name may have been used before. There is one serialiser, so nobody takes it in between. */
+/**
+ * The name may have been used before. There is only one serialiser, so no other process takes it in between.
+ */
 function freeName(place: string, name: string): string {
   const short =
     Buffer.byteLength(name) <= NAME_BYTES_MAX ? name : `%~${hash('sha256', name, 'hex').slice(0, 32)}`;

@@ -12,15 +12,16 @@ import { type Layout, layoutOf, prepareFolders } from './folder-layout.ts';
 import { FilesJournal } from './journal.ts';
 import { Inbox, pendingOutcome } from './serialise-line.ts';
 
-/** One journal for each file that is open: its lines are written by the file's one writer. */
+/** One journal for each open file: the file's one writer writes its lines. */
 const journals = new WeakMap<OpenedFile, FilesJournal>();
 
 /**
- * A log of plain lines in a folder that people and other implementations read, and beside it a file with what follows from
- * it: records, indexes, audit rows. The file's write lock is the writer's seat: a kernel lock that dies with its holder.
+ * A log of plain lines in a folder that people and other implementations read. Beside it is a file with what
+ * is derived from the log: records, indexes, audit rows. The file's write lock is the writer's seat: a kernel
+ * lock that ends with its holder.
  */
 export async function openFiles(named: string, context: StoreContext): Promise<Store> {
-  // Most likely a variable that is not set; the folder one stands in would be filled instead.
+  // Most likely a variable that is not set; the current folder would be used instead.
   if (named === '')
     throw new StoreFailure(
       'store_unsupported',
@@ -40,7 +41,7 @@ export async function openFiles(named: string, context: StoreContext): Promise<S
   return new FilesStore(store, file, journal, layout, context);
 }
 
-/** How far the log has been taken in, and where in it to find rows that stand nowhere else. */
+/** How far the log has been taken in, and where in it to find rows that are stored nowhere else. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS journal (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -98,7 +99,7 @@ class FilesStore implements Store, Serialiser {
     if (command === undefined || this.#context.proposals?.proposalOf(command) === undefined)
       return await this.#inner.run(request, decision);
     try {
-      // What was proposed before comes before.
+      // Earlier proposals are decided first.
       await this.#inbox.serialise();
       return await this.#inner.run(request, decision);
     } catch (error) {
@@ -157,14 +158,14 @@ class FilesStore implements Store, Serialiser {
     await this.#inner.close();
   }
 
-  /** Whoever reads sees what stands in the log, also what another program has just written there. */
+  /** A reader sees what is in the log, including lines that another program has just written. */
   async #settle(): Promise<void> {
     if (!this.#journal.isBehind()) return;
     await this.#file.writer.inTransaction(() => {}, false);
   }
 }
 
-/** Also where only the inbox may be written. */
+/** Also true where only the inbox is writable. */
 function isAway(error: unknown): boolean {
   return error instanceof StoreFailure && AWAY.has(error.refusal.error);
 }

@@ -8,7 +8,7 @@ interface Kept {
   readonly leaves: Buffer;
 }
 
-/** The trail over a log in an array, in which row `position` stands at `position - 1` and a removed one leaves a hole. */
+/** The trail over a log in an array: row `position` is at `position - 1`, and a removed row leaves a hole. */
 export class MemoryTrail implements Trail {
   readonly #log: (LogEntry | undefined)[];
   readonly #append: (row: Unplaced) => void;

@@ -16,7 +16,7 @@ import { LoadedSet, type Proposal, stateTooLarge } from '../../ledger/proposal.t
 import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
 import { MemoryTrail } from './audit-trail.ts';
 
-/** Where the simulation may let others go first, or let the line break. */
+/** Where the simulation may let other callers go first, or break the connection. */
 export type Point = 'load' | 'before_commit' | 'after_commit';
 
 export interface MemoryOptions {
@@ -30,8 +30,9 @@ interface Stored {
 }
 
 /**
- * The reference store: everything in maps, every rule of the port, the tightest limits. It decides optimistically like
- * the networked stores, so that the simulation can put any interleaving between load and commit.
+ * The reference store: everything in maps, every rule of the port, the tightest limits. It decides
+ * optimistically like the networked stores, so that the simulation can put any interleaving between load and
+ * commit.
  */
 export class MemoryStore implements Store, OptimisticEngine {
   readonly dropped = 0;
@@ -97,14 +98,14 @@ export class MemoryStore implements Store, OptimisticEngine {
       const text = JSON.stringify(state);
       const tooLarge = stateTooLarge(kind, text);
       if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);
-      // Through JSON, as every engine does it: nothing survives here that would not survive a restart.
+      // Through JSON, like every engine: nothing survives here that would not survive a restart.
       const record = { kind, id, version, born: born ?? position, state: JSON.parse(text) as JsonObject };
       return { record, keys };
     });
-    // Only when all of them fit: a commit is whole or it is not.
+    // Only when all of them fit: a commit is all or nothing.
     for (const each of stored) records.set(keyText(each.record), each);
     this.#append(row);
-    // Not the row's time, which of a copy may be long ago.
+    // Not the row's own time: that of a copied row may be long ago.
     const at_ms = this.#context.clock.now_ms();
     const kept = { input_digest: request.input_digest, answer: row.result, position, at_ms };
     this.#operations.set(operationKey(request), kept);
