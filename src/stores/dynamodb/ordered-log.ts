@@ -83,8 +83,8 @@ export class Log {
 
   /**
    * The first rows of the outbox, without gaps. One query is no snapshot: it may miss a row and still see one
-   * that was committed after it. But every row that a second query over the same stretch finds was committed
-   * before, or is found by it.
+   * that was committed after it. So the same stretch is queried until two results agree: the second query
+   * sees every row that was committed before the first one ended.
    */
   async #settled(project: string): Promise<{ rows: Item[]; complete: boolean }> {
     let rows = await this.#look(project, OUTBOX_ENDS.last, ROWS_PER_MOVE);

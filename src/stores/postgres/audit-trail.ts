@@ -5,7 +5,7 @@ import type { LogEntry } from '../../ledger/log.ts';
 import type { Database, Statement } from './database.ts';
 import { failure } from './failures.ts';
 
-/** Nobody's lock or task waits for these. */
+/** Audit queries may take longer: no lock or task waits for them. */
 const TRAIL_MS_MAX = 20_000;
 
 const SEALS = { name: 'cox_read_seals', text: 'SELECT coxswain.read_seals($1, $2, $3, $4) AS r' };
@@ -35,7 +35,10 @@ export class PostgresTrail implements Trail {
     return text === null ? undefined : Buffer.from(text, 'hex');
   }
 
-  /** Repeated after a broken line it may find its own seal there: the caller looks again and goes on behind it. */
+  /**
+   * Repeated after a broken connection it may find its own seal there: the caller looks again and continues
+   * behind it.
+   */
   async addSeal(seal: Seal, leaves: Buffer): Promise<boolean> {
     return await this.#call<boolean>(ADD, JSON.stringify(seal), leaves.toString('hex'));
   }

@@ -1,12 +1,14 @@
 import type pg from 'pg';
 
 /**
- * What our functions and texts are written for, whatever server, database or role have as a default. A statement that has
- * waited for a lock must see what was committed meanwhile: in a transaction with one snapshot for all of its statements
- * versions are compared with what they were before the wait, and who follows the log passes over rows. An answer is given when it
- * is on disk; more than that (a standby's disk) is the administrator's choice and stays.
+ * What our functions and statements rely on, whatever defaults the server, the database or the role have. A
+ * statement that has waited for a lock must see what was committed meanwhile. In a transaction with one
+ * snapshot for all of its statements, versions would be compared with what they were before the wait, and
+ * readers that follow the log would skip rows. A commit is answered when it is on disk; more than that (a
+ * standby's disk) is the administrator's choice and stays as it is.
  *
- * Set for the session, which a pooler may share with others; so only where it has to be, which is hardly anywhere.
+ * Set for the session, which a pooler may share with other clients; so it is set only where it is needed,
+ * which is rare.
  */
 const WANTED = {
   default_transaction_isolation: 'read committed',
@@ -21,18 +23,18 @@ const SETTINGS = `SELECT ${Object.entries(WANTED)
   .join(', ')},
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
 
-/** Before anything else is asked on a new connection. */
+/** Runs before anything else on a new connection. */
 export async function prepareSession(client: pg.ClientBase, within_ms: number): Promise<void> {
   await queryWithin(client, { text: SETTINGS }, within_ms);
 }
 
-/** Gives up when no answer has come by then; the server may still be at it. */
+/** Gives up when no answer has come in time; the server may still be executing the query. */
 export async function queryWithin<R extends pg.QueryResultRow>(
   client: pg.ClientBase,
   query: pg.QueryConfig,
   within_ms: number,
 ): Promise<pg.QueryResult<R>> {
-  // @types/pg knows query_timeout only on the client; the library takes it per query too.
+  // @types/pg knows query_timeout only on the client; the library accepts it per query too.
   const timed: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: within_ms };
   return await client.query<R>(timed);
 }

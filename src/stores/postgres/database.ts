@@ -4,7 +4,10 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import { prepareSession, queryWithin } from './database-session.ts';
 import { failure, faultOf } from './failures.ts';
 
-/** A caller hears within two seconds that the server is away; a step leaves a little of that to the rest of the call. */
+/**
+ * A caller hears within two seconds that the server is away; a step leaves a little of that for the rest of
+ * the call.
+ */
 export const STEP_MS_MAX = 1700;
 const RECONNECT_PAUSE_MS = 40;
 
@@ -13,7 +16,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/** The pool, what happens when the line breaks, and the server's clock. */
+/** The pool, recovery from broken connections, and the server's clock. */
 export class Database {
   readonly clock: Clock;
   readonly #config: pg.PoolConfig;
@@ -41,7 +44,7 @@ export class Database {
     return client;
   }
 
-  /** Late by the answer's way, never early: it was the server's time when the answer left. */
+  /** Late by the travel time of the answer, never early: it was the server's time when the answer left. */
   estimate_ms(): number {
     return Math.floor(this.clock.elapsed_ms() + this.#offset_ms);
   }
@@ -51,8 +54,9 @@ export class Database {
   }
 
   /**
-   * One prepared call of one function; `values` is asked anew for each try. When the line breaks in the middle it is
-   * tried once more as soon as the server is back: only for calls that may be repeated (reads, or with operation ids).
+   * One prepared call of one function; `values` is evaluated anew for each try. When the connection breaks
+   * during the call, it is tried once more as soon as the server is back: only for calls that may be repeated
+   * (reads, or calls with operation ids).
    */
   async call<T>(
     statement: Statement,
@@ -67,7 +71,8 @@ export class Database {
       try {
         client = await connectWithin(pool, this.#left_ms(deadline_ms));
       } catch (error) {
-        // Somebody whose call was sent already waits for the server to come back; a newcomer hears at once.
+        // A caller whose call was already sent waits for the server to come back; a new caller is refused at
+        // once.
         if (!lost || faultOf(error) !== 'connection' || this.#left_ms(deadline_ms) < RECONNECT_PAUSE_MS)
           throw failure(error);
         await this.clock.sleep(RECONNECT_PAUSE_MS);
@@ -97,7 +102,9 @@ export class Database {
     return Math.floor(deadline_ms - this.clock.elapsed_ms());
   }
 
-  /** After a broken line the pool's other idle connections are as dead as this one; none of them is tried first. */
+  /**
+   * After one connection broke, the pool's other idle connections are dead too; none of them is tried first.
+   */
   #renew(broken: pg.Pool): void {
     if (this.#pool !== broken) return;
     this.#pool = createPool(this.#config);
@@ -107,13 +114,13 @@ export class Database {
 
 function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
-  // Without listeners an error on a connection nobody uses at the moment would end the process.
+  // Without listeners, an error on an idle connection would end the process.
   pool.on('error', ignore);
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
-/** The pool's own limit starts anew with every try; a caller's does not. */
+/** The pool's own time limit starts anew with every try; a caller's deadline does not. */
 async function connectWithin(pool: pg.Pool, left_ms: number): Promise<pg.PoolClient> {
   const connecting = pool.connect();
   let timer: NodeJS.Timeout | undefined;
@@ -131,7 +138,7 @@ async function connectWithin(pool: pg.Pool, left_ms: number): Promise<pg.PoolCli
 
 export function ignore(): void {}
 
-/** The URL without what is ours in it. */
+/** The URL without our own parameters. */
 export function parseUrl(url: string): { config: pg.ClientConfig; connections_max: number } {
   let parsed: URL;
   try {

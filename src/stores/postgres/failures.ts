@@ -1,10 +1,10 @@
 import { type RefusalCode, StoreFailure } from '../../kernel/refusal.ts';
 
-/** How one call of the server went wrong, as far as the caller has to care. */
+/** How one call of the server went wrong, as far as the caller has to know. */
 export type Fault =
-  /** The server was not reached or the line broke: whether it was done is not known. */
+  /** The server was not reached or the connection broke: it is not known whether the call was done. */
   | 'connection'
-  /** Nothing was done, and the same call may work at once. */
+  /** Nothing was done, and the same call may succeed at once. */
   | 'again'
   | 'final';
 
@@ -12,11 +12,14 @@ const AGAIN = new Set([
   '40001', // serialization_failure, and what our functions raise when a group has to be split
   '40P01', // deadlock_detected
   '55P03', // lock_not_available
-  '53200', // out_of_memory: mostly the table of advisory locks, which smaller groups fit into
+  '53200', // out_of_memory: mostly the table of advisory locks; a smaller group needs fewer
   '57014', // query_canceled: by an administrator, or by a statement_timeout that a smaller group may stay within
 ]);
 
-/** Shutting down, starting up, too many connections, cut off for its time, read only after a failover: like a server that is away. */
+/**
+ * Shutting down, starting up, too many connections, ended by a time-out, read only after a failover: treated
+ * like a server that is away.
+ */
 const AWAY = /^(08|57P0[1-5]|53300|25006|25P0[34])/;
 
 const CODES: Record<string, RefusalCode> = {
@@ -30,7 +33,7 @@ const CODES: Record<string, RefusalCode> = {
   '22021': 'invalid_input',
 };
 
-/** The server's five-character code; undefined for what the network or the client library reports. */
+/** The server's five-character code; undefined for errors of the network or the client library. */
 function sqlState(error: unknown): string | undefined {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
@@ -48,7 +51,7 @@ export function failure(error: unknown): StoreFailure {
   const state = sqlState(error);
   const code = state === undefined ? undefined : CODES[state];
   const message = error instanceof Error ? error.message : String(error);
-  // A refused connection to several addresses of one host has no message of its own.
+  // When several addresses of one host refuse the connection, the error has no message of its own.
   const said = message === '' ? String((error as { code?: unknown }).code ?? 'no answer') : message;
   if (state === '42501') {
     const way =

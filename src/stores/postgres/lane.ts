@@ -3,11 +3,11 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import { STEP_MS_MAX } from './database.ts';
 import { failure, faultOf } from './failures.ts';
 
-/** Something one caller waits for, which can go to the server together with what others wait for. */
+/** A caller's request that can go to the server together with the requests of other callers. */
 export interface Job {
-  /** What it counts towards a group's size: the server's table of locks is finite. */
+  /** What it adds to a group's size: the server's table of locks is finite. */
   readonly weight: number;
-  /** Entities and operation ids. Of one group no two jobs touch the same, unless both only read it. */
+  /** Entities and operation ids. No two jobs of a group touch the same one, unless both only read it. */
   readonly writes: readonly string[];
   readonly reads: readonly string[];
 }
@@ -16,7 +16,10 @@ export interface Waiting<J> {
   readonly job: J;
   /** Monotonic time at which its caller gives up. */
   readonly deadline_ms: number;
-  /** Failed tries so far. After the first it goes by itself: it can't spoil others, and others can't spoil it. */
+  /**
+   * Failed tries so far. After the first failure the job is sent alone: it can't make other jobs fail, nor
+   * they it.
+   */
   readonly tries: number;
 }
 
@@ -29,12 +32,12 @@ interface Place<J, R> extends Waiting<J> {
 }
 
 export interface LaneOptions<J, R> {
-  /** Calls under way at once. */
+  /** How many calls may be under way at once. */
   readonly width: number;
   readonly jobs_max: number;
   readonly weight_max: number;
   readonly clock: Clock;
-  /** Answers one result per job, in order. */
+  /** Returns one result per job, in order. */
   send(group: readonly Waiting<J>[]): Promise<readonly R[]>;
 }
 
@@ -42,8 +45,9 @@ const QUEUE_MAX = 20_000;
 const EXAMINED_MAX = 256;
 
 /**
- * Group commit from our side: while calls are under way, callers queue, and the next free place takes many of them in one
- * call, one transaction, one fsync. Whatever happens, a job has its answer within a step's time.
+ * Group commit on the client's side: while calls are under way, callers queue, and the next free slot takes
+ * many of them in one call, one transaction, one fsync. Whatever happens, a job has its answer within the
+ * time of one step.
  */
 export class Lane<J extends Job, R> {
   readonly #options: LaneOptions<J, R>;
@@ -69,7 +73,10 @@ export class Lane<J extends Job, R> {
     });
   }
 
-  /** In a later phase of the event loop: whoever has just been answered asks its next question into the same group. */
+  /**
+   * In a later phase of the event loop, so that callers that were just answered get their next call into the
+   * same group.
+   */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -102,7 +109,7 @@ export class Lane<J extends Job, R> {
         weight += job.weight;
         if (place.tries > 0) break;
       } else passed.push(place);
-      // Also of one that has to wait: a later one on the same entity must not overtake it.
+      // Also for a job that has to wait: a later job on the same entity must not overtake it.
       for (const key of job.writes) written.add(key);
       for (const key of job.reads) read.add(key);
     }
@@ -123,7 +130,10 @@ export class Lane<J extends Job, R> {
     this.#schedule();
   }
 
-  /** One bad or blocked job fails its whole group; the jobs then go one by one, and only the bad one fails again. */
+  /**
+   * One bad or blocked job fails its whole group. The jobs are then sent one by one, and only the bad one
+   * fails again.
+   */
   async #fail(group: readonly Place<J, R>[], error: unknown): Promise<void> {
     const again = !(error instanceof StoreFailure) && (group.length > 1 || faultOf(error) === 'again');
     if (!again) {

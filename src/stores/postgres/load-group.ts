@@ -8,7 +8,10 @@ import type { LoadedSet } from '../../ledger/proposal.ts';
 import type { Job } from './lane.ts';
 import { type RawRecord, type RawSeen, seenOf } from './write-group.ts';
 
-/** Something to read: for a decision, with what is known of its operation id, or for somebody who just looks. */
+/**
+ * Something to read: either for a decision, together with what is known of its operation id, or for a plain
+ * read.
+ */
 export interface LoadJob extends Job {
   readonly project: string;
   readonly needs: Needs;
@@ -42,7 +45,7 @@ export function loadValues(jobs: readonly LoadJob[]): unknown[] {
   for (const [index, { project, needs, request }] of jobs.entries()) {
     for (const { kind, id } of needs.keys ?? []) keys.push({ i: keys.length, p: project, k: kind, d: id });
     for (const range of needs.ranges ?? []) ranges.push({ i: ranges.length, p: project, ...bounds(range) });
-    // An id of our own making has not been used before.
+    // An id that we generated has not been used before.
     if (request !== undefined && request.input_digest !== '')
       operations.push({ i: index, p: project, a: request.actor.agent_id, o: request.operation_id });
   }
@@ -50,8 +53,8 @@ export function loadValues(jobs: readonly LoadJob[]): unknown[] {
 }
 
 /**
- * A bound may hold NUL, which PostgreSQL's text has not. No stored key has one either, so `key < "ab\0…"` says the same
- * as `key <= "ab"`, and `key >= "ab\0…"` the same as `key > "ab"`.
+ * A bound may contain NUL, which PostgreSQL's text can't hold. No stored key contains one, so `key < "ab\0…"`
+ * means the same as `key <= "ab"`, and `key >= "ab\0…"` the same as `key > "ab"`.
  */
 function bounds({ by, kind, from, before, limit }: Range) {
   const [start = ''] = from.split('\0', 1);

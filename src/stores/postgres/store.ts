@@ -50,11 +50,12 @@ const MISSING_REMEDY =
   'Only PostgREST and Supabase need it. Let an administrator create what is missing (CREATE ROLE … NOLOGIN), then run ' +
   'SELECT coxswain.bootstrap() as the owner of the schema coxswain.';
 
-// Measured on two cores, durable, 16 callers: 1 leaves the server idle while we answer, 4 and more make groups small.
+// Measured on two cores, durable, 16 callers: with 1 the server is idle while we answer; with 4 and more the
+// groups get small.
 const WRITES_AT_ONCE = 2;
 const LOADS_AT_ONCE = 1;
 const JOBS_PER_CALL = 64;
-/** Advisory locks of one call. The server has 64 for each of its connections, for everybody together. */
+/** Advisory locks of one call. The server has 64 for each of its connections, shared by all clients. */
 const LOCKS_PER_CALL = 400;
 const NOTES_PER_GROUP = 64;
 const PRUNE_EVERY_MS = 60_000;
@@ -128,7 +129,7 @@ class PostgresStore implements Store, OptimisticEngine {
         };
       }
       if (result.status === 'conflict') continue;
-      // Something is ready but locked or being changed: the decision itself says why, or finds it free by now.
+      // A task is ready but locked or being changed: the full decision says why, or finds it free by now.
       if (result.status === 'none' && result.ready) break;
       const refusal = refusalOf(
         taking.decision,
@@ -174,7 +175,10 @@ class PostgresStore implements Store, OptimisticEngine {
     return result;
   }
 
-  /** True when all that is needed is what this process wrote itself not long ago, or what hardly ever changes. */
+  /**
+   * True when everything needed is something this process wrote itself not long ago, or something that hardly
+   * ever changes.
+   */
   #recollect(project: string, { keys = [], ranges = [] }: Needs, into: LoadedSet): boolean {
     if (keys.length === 0 || ranges.length > 0) return false;
     if (!keys.every((key) => this.#recent.knows(project, key))) return false;
@@ -218,7 +222,7 @@ class PostgresStore implements Store, OptimisticEngine {
 
   async #sendWrites(group: readonly Waiting<WriteJob>[]): Promise<readonly WriteResult[]> {
     const jobs = group.map(({ job }) => job);
-    // Not beside a job that failed before: whatever spoiled its group may have been one of these.
+    // Not together with a job that failed before: one of these notes may have made its group fail.
     const notes = group[0]?.tries === 0 ? this.#notes.take(NOTES_PER_GROUP) : [];
     let riding = notes.map((row) => JSON.stringify(row));
     const known = this.#position;
@@ -226,7 +230,8 @@ class PostgresStore implements Store, OptimisticEngine {
     const values = () => {
       const until_ms = (index: number) => this.#until_ms(group[index]?.deadline_ms ?? 0);
       const all = groupValues(jobs, until_ms, riding, resent_after);
-      // Only the first try carries notes: they have no operation id by which a second would be recognised.
+      // Only the first try carries notes: they have no operation id by which a second try would be
+      // recognised.
       riding = [];
       resent_after = known;
       return all;
@@ -234,7 +239,7 @@ class PostgresStore implements Store, OptimisticEngine {
     const send = () => this.#database.call<string>(COMMIT, values, latest(group));
     const text = await send().catch((error: unknown) => {
       this.#notes.drop(notes.length);
-      // Nothing was done, and a note may be why: nobody's call fails for what it only took along.
+      // Nothing was done, and a note may be the cause: no call may fail because of the notes sent with it.
       if (notes.length === 0 || faultOf(error) !== 'final') throw error;
       return send();
     });
@@ -256,7 +261,9 @@ class PostgresStore implements Store, OptimisticEngine {
     return loadResults(jobs, answer);
   }
 
-  /** The server's time at which a caller has given up, a little late as the estimate is a little early. */
+  /**
+   * The server's time at which the caller gives up. Slightly late, because the estimate is slightly early.
+   */
   #until_ms(deadline_ms: number): number {
     return this.#database.estimate_ms() + Math.ceil(deadline_ms - this.#context.clock.elapsed_ms()) + 50;
   }
@@ -272,7 +279,9 @@ function latest(group: readonly Waiting<unknown>[]): number {
   return Math.max(...group.map(({ deadline_ms }) => deadline_ms));
 }
 
-/** When nothing is ready the decision itself says so, in its own words: its ranges are empty but for what is due. */
+/**
+ * When nothing is ready, the decision itself words the refusal: its ranges are empty except for what is due.
+ */
 function refusalOf(decision: Decision<JsonObject>, now_ms: number, due: RawRecord | undefined) {
   const loaded = new LoadedSet();
   for (const key of decision.needs.keys ?? []) loaded.put(key, undefined);

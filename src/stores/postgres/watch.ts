@@ -12,15 +12,16 @@ const LAST_POSITION = {
 };
 
 /**
- * Tells watchers that the log may have grown: in this process at once, in others by NOTIFY, sent outside the commits and
- * at most every 50 ms. A hint may be lost, so a watching process also looks once a second, however many watch in it.
+ * Tells watchers that the log may have grown: at once for commits of this process; for other processes by
+ * NOTIFY, which is sent outside the commits and at most every 50 ms. A hint may be lost, so a process with
+ * watchers also polls once a second, however many there are.
  */
 export class Watch {
   readonly #database: Database;
   readonly #watchers = new Watchers({
     begin: () => this.#start(),
     end: () => this.#stop(),
-    // The process stays for somebody who waits, not for a watcher that nobody asks any more.
+    // The process stays alive for a watcher that is waiting, but not for one that no caller is reading from.
     waits: (someone) => {
       if (someone) this.#pollTimer?.ref();
       else this.#pollTimer?.unref();
@@ -58,7 +59,8 @@ export class Watch {
   }
 
   watch(project: string, signal: AbortSignal): AsyncIterable<void> {
-    // Whoever comes when the listening has begun may have missed something between its last read and now.
+    // A watcher that joins when listening has already begun may have missed something between its last read
+    // and now.
     return this.#watchers.watch(project, signal, () => this.#listening);
   }
 
@@ -77,7 +79,7 @@ export class Watch {
     clearInterval(this.#pollTimer);
     this.#pollTimer = undefined;
     const listener = this.#listener;
-    // First, so that its end is not taken for a break.
+    // First, so that closing it is not taken for a broken connection.
     this.#listener = undefined;
     this.#listening = false;
     listener?.end().catch(ignore);
@@ -90,13 +92,16 @@ export class Watch {
       .call<number>(LAST_POSITION, () => [], deadline_ms)
       .catch(() => this.#position);
     const moved = position !== this.#position && this.#position >= 0;
-    // A position is given out before its commit: who reads at once may come too early, so they are woken once more.
+    // A position is given out before its commit: a watcher that reads at once may read too early, so all are
+    // woken once more.
     if (moved || this.#moved) this.#watchers.wake();
     this.#moved = moved;
     this.#position = position;
   }
 
-  /** A connection of its own; when it breaks a new one is made at once, or if that fails, by the next poll. */
+  /**
+   * A connection of its own. When it breaks, a new one is made at once or, if that fails, by the next poll.
+   */
   async #listen(): Promise<void> {
     if (this.#listener !== undefined) return;
     const client = this.#database.createClient();
@@ -115,10 +120,10 @@ export class Watch {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
       if (this.#listener !== client) throw new Error('nobody watches any more');
-      // The poll holds the process for those who wait. (@types/pg does not know it.)
+      // While a watcher waits, the poll keeps the process alive. (@types/pg does not know `unref`.)
       (client as pg.Client & { unref(): void }).unref();
       this.#listening = true;
-      // What came before the LISTEN was heard by nobody.
+      // Notifications sent before the LISTEN were missed.
       this.#watchers.wake();
     } catch {
       gone();

@@ -10,8 +10,8 @@ import type { Job } from './lane.ts';
 export const EPOCH = 2;
 
 /**
- * A proposal or a take on its way into `coxswain.write_group`. Everything is text already, made when the caller asked; a group
- * only puts the pieces together.
+ * A proposal or a take on its way into `coxswain.write_group`. All parts are encoded as text when the caller
+ * asks; a group only joins them.
  */
 export interface WriteJob extends Job {
   readonly project: string;
@@ -33,11 +33,11 @@ interface Touched {
   readonly sort: string;
   readonly group: string;
   readonly linked: boolean;
-  /** JSON; none of what is only expected. */
+  /** JSON; absent for an entity that is only expected. */
   readonly state: string;
 }
 
-/** A row of the log, its large parts apart: the server reads each of them once. */
+/** A row of the log, with its large parts separate: the server parses each of them once. */
 interface Row {
   readonly body: string;
   readonly parameters: string;
@@ -52,13 +52,13 @@ export type WriteResult =
   | {
       readonly status: 'committed';
       readonly position: number;
-      /** Of a take: its answer, and the tasks as they are now. */
+      /** For a take: its answer, and the tasks as they are now. */
       readonly answer?: JsonObject | undefined;
       readonly records?: readonly RawRecord[] | undefined;
     }
   | { readonly status: 'conflict' }
   | { readonly status: 'seen'; readonly seen: Seen }
-  /** The same as a `take` finds them: nothing was handed out, and why. */
+  /** The outcomes of a `take` that handed out nothing, with the reason. */
   | { readonly status: 'due'; readonly now_ms: number; readonly record: RawRecord }
   | { readonly status: 'none'; readonly now_ms: number; readonly ready: boolean };
 
@@ -121,7 +121,7 @@ export function takeJob(request: Request, args: JsonObject, row: Unplaced): Writ
     project: request.project,
     not_after_ms: undefined,
     item: `${itemOf(request)},"t":true`,
-    // A taken task is a lock as well.
+    // A taken task also locks.
     weight: 1 + (count as number),
     writes: [operationText(request)],
     reads: [],
@@ -162,12 +162,12 @@ function operationText({ project, actor, operation_id }: Request): string {
   return `${project}\0${actor.agent_id}\0${operation_id}`;
 }
 
-/** The parameters of one call; null for a list that is empty, so that its statement is left out. */
+/** The parameters of one call; null for an empty list, so that its statement is skipped. */
 export function groupValues(
   jobs: readonly WriteJob[],
   until_ms: (index: number) => number,
   notes: readonly string[],
-  /** Sent before, to a server that did not answer; the log was known up to here then. */
+  /** Set when the group was sent before and the server did not answer: how far the log was known then. */
   resent_after: number | undefined,
 ): unknown[] {
   const limit = (job: WriteJob, index: number) =>
@@ -189,7 +189,10 @@ export function groupValues(
   ];
 }
 
-/** An array for each of an entity's columns, and the states: first what is written, of all jobs, then what is expected. */
+/**
+ * One array for each column of an entity, and the states: first the writes of all jobs, then the
+ * expectations.
+ */
 function entityValues(jobs: readonly WriteJob[]): (string | null)[] {
   const numbers: number[] = [];
   const projects: string[] = [];
@@ -220,7 +223,7 @@ function array(elements: readonly (string | number | boolean)[]): string | null 
   return elements.length === 0 ? null : `{${elements.join(',')}}`;
 }
 
-/** JSON holds no line breaks of its own. */
+/** JSON text contains no raw line breaks. */
 function lines(texts: readonly string[]): string | null {
   return texts.length === 0 ? null : texts.join('\n');
 }
@@ -249,7 +252,7 @@ export interface GroupAnswer {
   readonly now: number;
   readonly positions: readonly (number | null)[];
   readonly seen: readonly RawSeen[] | null;
-  /** Committed by the first try of this very call. */
+  /** Committed by the first try of this same call. */
   readonly resent: readonly RawSeen[] | null;
   readonly takes: readonly RawTake[] | null;
 }

@@ -14,10 +14,12 @@ interface Run {
   last: number;
 }
 
-/** Asks again while another process recovers the file, and turns what SQLite says into what a caller can use. */
+/**
+ * Retries while another process recovers the file, and turns SQLite's errors into ones that a caller can use.
+ */
 export type Reading = <T>(read: () => T) => Promise<T>;
 
-/** The trail of one file. Its statements are prepared when they are first used: most processes never do. */
+/** The trail of one file. Its statements are prepared when first used: most processes never use them. */
 export class SqliteTrail implements Trail {
   readonly #database: DatabaseSync;
   readonly #writer: Writer;
@@ -67,7 +69,10 @@ export class SqliteTrail implements Trail {
     }, true);
   }
 
-  /** Positions are without gaps but for what was removed, so a range of them bounds the rows that are looked at. */
+  /**
+   * Positions have no gaps except for removed rows, so a range of positions bounds the rows that are looked
+   * at.
+   */
   async scan(project: string, filter: AuditFilter, stretch: Stretch): Promise<Scanned> {
     const { agent_id, operation, since_ms, until_ms, result } = filter;
     const conditions: [string, (string | number)[]][] = [['project = ?', [project]]];
@@ -99,7 +104,7 @@ export class SqliteTrail implements Trail {
     try {
       entry = this.#writer.statements.entry(row);
     } catch {
-      // Not even JSON any more.
+      // The row is not even JSON any more.
     }
     return { position: row.position, entry, intact: isIntact(row) };
   }
@@ -109,9 +114,9 @@ export class SqliteTrail implements Trail {
       const { statements } = this.#writer;
       const unmarked = `SELECT 1 FROM seals WHERE project = ? AND number = ? AND ${mark} IS NULL`;
       if (this.#all(unmarked, project, number).length === 0) return false;
-      // Records are made from rows: none goes before they show it.
+      // Records are made from rows, so rows are removed only after the records show them.
       this.#writer.records.fold();
-      // Announced first: the log lets nothing else go.
+      // Announced first: the log reports any other missing row as damage.
       this.#announceGaps(positions);
       const remove = this.#prepare('DELETE FROM log WHERE position = ? AND project = ?');
       for (const position of positions) remove.run(position, project);
@@ -124,7 +129,7 @@ export class SqliteTrail implements Trail {
     }, true);
   }
 
-  /** Gaps that touch become one: reading past what was archived stays a single step. */
+  /** Adjacent gaps are merged: reading past archived rows stays a single step. */
   #announceGaps(positions: readonly number[]): void {
     const lowest = Math.min(...positions);
     const highest = Math.max(...positions);

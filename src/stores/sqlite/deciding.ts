@@ -8,8 +8,8 @@ import type { Records } from './records.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Steps 3 to 6 of an operation's way, within one transaction that other callers share. `resent_after`: the call was sent
- * to a neighbour that did not answer; if it was committed all the same, then after that position.
+ * Steps 3 to 6 of an operation, within one transaction that other callers share. `resent_after`: the call was
+ * sent to the seat, which did not answer; if it was committed all the same, then after that position.
  */
 export function decideInside<A extends JsonObject>(
   writer: Writer,
@@ -20,7 +20,7 @@ export function decideInside<A extends JsonObject>(
 ): Outcome<A> {
   const { statements, records } = writer;
   const { clock, entities } = context;
-  // An id of our own making never comes again: nothing to look up, and nothing to keep an index entry for.
+  // An id that we generated never comes again: there is nothing to look up and no index entry to keep.
   const named = request.input_digest !== '';
   const seen = named ? statements.seen(request, clock.now_ms()) : undefined;
   if (seen !== undefined) return recall<A>(request, seen);
@@ -38,12 +38,13 @@ export function decideInside<A extends JsonObject>(
     }
     const verdict = step.value;
     if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
-    // Nobody can come between deciding and committing here, so what was read needs no checking; time can pass, though.
+    // No other process can commit between deciding and committing here, so what was read needs no check; but
+    // time can pass.
     const { not_after_ms } = verdict;
     if (not_after_ms !== undefined && clock.now_ms() >= not_after_ms && now_ms < not_after_ms) continue;
 
     const { copied } = verdict;
-    // A copy bears its own time, which may be long ago, and so is looked for however old it is.
+    // A copied row has its own time, which may be long ago, so it is looked for whatever its age.
     const twin = named && copied !== undefined ? statements.seen(request, 0) : undefined;
     if (twin !== undefined) return recall<A>(request, twin);
     const proposal = propose(
@@ -65,7 +66,7 @@ export function decideInside<A extends JsonObject>(
   }
 }
 
-/** In a transaction that has caught up with the log. */
+/** Only in a transaction that has caught up with the log. */
 export function loadInto(records: Records, project: string, needs: Needs, into: LoadedSet): void {
   for (const key of needs.keys ?? []) into.put(key, records.get(project, key));
   for (const range of needs.ranges ?? []) into.putList(range, records.range(project, range));

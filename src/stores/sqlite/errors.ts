@@ -12,12 +12,12 @@ const FULL = 13;
 const NOT_A_DATABASE = 26;
 /** An extended code: pages that should be there are missing. */
 const SHORT_READ = 522;
-/** Another: the open file is not the one of that name any more. */
+/** Another extended code: the open file is no longer the one at its path. */
 const MOVED = 1032;
 
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  // The low byte is the error, the rest says more about it.
+  // The low byte is the error; the rest has details.
   return Number(error.errcode) & 0xff;
 }
 
@@ -33,7 +33,7 @@ const IN_THE_WAY = `Something on the way to it is a file and not a folder: move 
 const NOT_ALLOWED = `Let this user read and write the file and its folder, ${ELSEWHERE}.`;
 const READ_ONLY = `Its disk is read-only: make it writable, ${ELSEWHERE}.`;
 
-/** What no waiting mends, and what does. */
+/** Errors that waiting does not cure, and what does. */
 const MENDED_BY: ReadonlyMap<string, string> = new Map([
   ['EEXIST', IN_THE_WAY],
   ['ENOTDIR', IN_THE_WAY],
@@ -42,7 +42,10 @@ const MENDED_BY: ReadonlyMap<string, string> = new Map([
   ['EROFS', READ_ONLY],
 ]);
 
-/** What the system says when a store's folder cannot be made or looked into: nobody's fault here, and the store is away. */
+/**
+ * The system error when a store's folder cannot be created or read: not the caller's mistake; the store is
+ * away.
+ */
 export function folderFailure(error: unknown): StoreFailure {
   if (error instanceof StoreFailure) return error;
   const said = error instanceof Error ? error.message : String(error);
@@ -55,10 +58,10 @@ export function folderFailure(error: unknown): StoreFailure {
   });
 }
 
-/** SQLite says only that it can't: the system knows whether that will last. */
+/** SQLite only says that it can't open the file. The system's error tells whether that will last. */
 function mendOf(path: string): string | undefined {
   try {
-    // -wal and -shm stand beside it.
+    // -wal and -shm are created beside it.
     accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
     accessSync(path, constants.R_OK | constants.W_OK);
     return undefined;
@@ -67,7 +70,7 @@ function mendOf(path: string): string | undefined {
   }
 }
 
-/** What SQLite says, in words an agent can act on. Anything unknown is passed on as it is. */
+/** SQLite's error in words an agent can act on. Unknown errors are passed on as they are. */
 export function storeFailure(error: unknown, path: string): Error {
   if (error instanceof StoreFailure) return error;
   const said = error instanceof Error ? error.message : String(error);

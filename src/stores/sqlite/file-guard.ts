@@ -8,23 +8,25 @@ import type { Wal } from './wal.ts';
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_HEADER_BYTES = 24;
 /**
- * So soon after a look nobody looks again: it would take a caller who is alone a twentieth of its time. Whoever takes the files away
- * within so short a time takes what was committed before it, too.
+ * Within this time after a check the files are not checked again: it would cost a single caller a twentieth
+ * of its time. A program that removes the files within so short a time also removes what was committed
+ * before.
  */
 const LOOK_EVERY_MS = 1;
-/** Between two full looks the folder, the file's size and the first byte of the -wal have to do. */
+/** Between two full checks, only the folder, the file's size and the first byte of the -wal are checked. */
 const FULL_LOOK_EVERY_MS = 200;
-/** Older kernels and file systems count a folder's time in steps; a change within one would not show. */
+/** Older kernels and file systems have a coarse folder time; a change within one step would not show. */
 const SETTLED_MS = 50;
 
 /**
- * Looks before a batch or a read whether the files at the path are still the ones that were opened. SQLite
- * itself goes on with what it has open: a commit would be acknowledged and lost, a read would answer from the past, and
- * without the common -shm two processes would write over each other.
+ * Checks before a batch or a read whether the files at the path are still the ones that were opened. SQLite
+ * itself continues with the files it has open: a commit would be acknowledged and lost, a read would return
+ * old data, and without a common -shm two processes would overwrite each other's writes.
  *
- * Asking for the -wal's own times before every commit would make every commit slower by a third: since Linux 6.13 a write
- * after such a question gives the file a new time, and fsync has to write that too. A file that is moved, deleted or
- * replaced changes its folder's time, and an emptied one has no first byte, so these are asked instead.
+ * Reading the -wal's own times before every commit would make every commit slower by a third: since Linux
+ * 6.13 a write after such a read gives the file a new time, and fsync has to write that too. A file that is
+ * moved, deleted or replaced changes its folder's time, and an emptied one has no first byte, so these are
+ * checked instead.
  */
 export class FileGuard {
   readonly #path: string;
@@ -61,7 +63,7 @@ export class FileGuard {
     this.#file = same(this.#path, this.#file);
     this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
     this.#shm = same(`${this.#path}-shm`, this.#shm);
-    // Looked at before the files, so that what happens in between shows as a change next time.
+    // Read before the files, so that a change in between shows the next time.
     this.#folder = folder;
     this.#lookedFully_ms = now_ms;
   }
@@ -77,7 +79,10 @@ export class FileGuard {
     return !this.#walFile.isEmpty();
   }
 
-  /** A -wal may shrink when another program has copied all of it into the file: then it has the frames SQLite counts. */
+  /**
+   * A -wal may shrink when another program has copied all of it into the file: then it has the frames SQLite
+   * counts.
+   */
   #wasReset(): boolean {
     try {
       const { log } = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as { log: number };

@@ -7,8 +7,9 @@ import { folderFailure, isBusy, storeFailure } from './errors.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_EPOCH } from './schema.ts';
 
 /**
- * File systems whose locks or shared memory do not hold between all who see the file: two writers there corrupt it.
- * Numbers are the kernel's (statfs): NFS, SMB, CIFS, SMB2, 9p (also WSL's view of Windows), FUSE (sshfs, virtiofs), AFS, Ceph, Lustre.
+ * File systems whose locks or shared memory do not work between all machines that see the file: two writers
+ * there corrupt it. The numbers are the kernel's (statfs): NFS, SMB, CIFS, SMB2, 9p (also WSL's view of
+ * Windows), FUSE (sshfs, virtiofs), AFS, Ceph, Lustre.
  */
 const SHARED_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
@@ -22,7 +23,10 @@ const SHARED_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
-/** Windows names no file system, but a share has a path of its own. A drive letter that stands for one is not recognised. */
+/**
+ * Windows does not name the file system, but a share has a path of its own form. A drive letter mapped to a
+ * share is not recognised.
+ */
 const WINDOWS_SHARE = /^\\\\(?:\?\\UNC\\|(?![?.]\\))/i;
 
 const OPEN_WAIT_MS = 10_000;
@@ -35,7 +39,7 @@ export function isWindowsShare(path: string): boolean {
   return WINDOWS_SHARE.test(path);
 }
 
-/** Opens or creates the file and brings it to this version's schema. Many processes may do so at once. */
+/** Opens or creates the file and migrates it to this version's schema. Many processes may do so at once. */
 export async function openFile(path: string, clock: Clock, brief = false): Promise<DatabaseSync> {
   const file = isAbsolute(path) ? path : resolve(path);
   try {
@@ -47,7 +51,8 @@ export async function openFile(path: string, clock: Clock, brief = false): Promi
   for (;;) {
     let database: DatabaseSync | undefined;
     try {
-      // No busy handler: it would block the whole process, and it lets some writers starve. The writer waits by itself.
+      // No busy handler: it would block the whole process, and it lets some writers starve. The writer does
+      // its own waiting.
       database = new DatabaseSync(file, { timeout: 0 });
       setUp(database, brief && existsSync(`${file}-wal`));
       return database;
@@ -73,7 +78,7 @@ function prepareFolder(file: string): void {
     throw new StoreFailure('store_unsupported', `${file} is a folder; the store is a file.`);
   if (found !== undefined) return;
   try {
-    // Created here and not by SQLite, so that it is private from its first moment; -wal and -shm inherit that.
+    // Created here and not by SQLite, so that it is private from the start; -wal and -shm inherit that.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -81,18 +86,19 @@ function prepareFolder(file: string): void {
 }
 
 /**
- * `isInUse`: by a hook, on a file whose -wal is there. Whoever made that has said how the file is written, and a hook keeps few pages; both take it a
- * part of a millisecond.
+ * `isInUse`: opened by a hook, and the -wal exists. The process that made the -wal has set the journal mode,
+ * and a hook keeps few pages in memory; skipping both saves it part of a millisecond.
  */
 function setUp(database: DatabaseSync, isInUse: boolean): void {
   // Before anything is set: even the journal mode is written into the file.
   const isNew = checkOwner(database);
-  // Twelve rows of the log find room in a page instead of five, and with each new page two others are written: 8 callers take a
-  // twentieth less time than with 4 KB. With 16 KB it is no less.
+  // A page then holds twelve rows of the log instead of five, and each new page causes two other page writes:
+  // 8 callers take a twentieth less time than with 4 KB. 16 KB gains nothing more.
   if (isNew) database.exec('PRAGMA page_size = 8192');
-  // Commits are put on disk by the writer, many at a time (wal.ts); SQLite itself syncs around its checkpoints, every 1,000 pages:
-  // with 8 MB the same page is changed by many commits before it is written back. Up to 32 MB of pages are kept: with 16 a lock check among
-  // 100,000 locks took a twentieth longer, for pages that had to be fetched again.
+  // The writer puts commits on disk, many at a time (wal.ts). SQLite itself only syncs around its
+  // checkpoints, every 1,000 pages: with 8 MB many commits change the same page before it is written back. Up
+  // to 32 MB of pages are cached: with 16 MB a lock check among 100,000 locks took a twentieth longer, for
+  // pages that had to be read again.
   if (isNew || !isInUse) database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -32000');
   database.exec('PRAGMA synchronous = NORMAL');
   let epoch = epochOf(database);
@@ -103,7 +109,10 @@ function setUp(database: DatabaseSync, isInUse: boolean): void {
   checkEpoch(epoch);
 }
 
-/** Answers whether it is empty. In one statement where it is not known to be ours: between two, another process may have made it a store. */
+/**
+ * Returns whether it is empty. Uses one statement for a file not known to be ours: between two statements
+ * another process may have made it a store.
+ */
 function checkOwner(database: DatabaseSync): boolean {
   const known = database.prepare('PRAGMA application_id').get() as { application_id: number };
   if (known.application_id === APPLICATION_ID) return false;

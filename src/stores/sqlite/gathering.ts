@@ -3,17 +3,21 @@ import type { Clock } from '../../kernel/clock.ts';
 const GATHERED_SHARE = 0.75;
 const GATHER_MS_MAX = 0.4;
 /**
- * So many calls in a row may each be served alone, before a look whether there are others by now; more from look to look, as long
- * as there are none. A look takes a fifth as long as the call of somebody who is alone.
+ * How many calls in a row may be served alone before checking whether there are other callers by now. As long
+ * as there are none, the number grows from check to check. A check takes a fifth of the time of a single
+ * caller's call.
  */
 const ALONE_MIN = 8;
 const ALONE_MAX = 64;
 
-/** When a batch begins: at once for a caller who is alone, and when most of them are here where there are many. */
+/**
+ * Decides when a batch begins: at once for a single caller; with many callers, when most of them have
+ * arrived.
+ */
 export class Gathering {
   readonly #clock: Clock;
   #lastBatch = 0;
-  /** Batches since it last waited for others to come. */
+  /** Batches since it last waited for more callers. */
   #unwaited = 0;
   #alone = ALONE_MIN;
 
@@ -27,9 +31,10 @@ export class Gathering {
   }
 
   /**
-   * Alone the last time and alone now: a turn of the event loop would only make it wait. From time to time a turn is taken all
-   * the same: those who come through sockets are handed in one after the other, and would never be grouped.
-   * At least a moment passes: whoever hands something in may be inside a transaction itself.
+   * Alone the last time and alone now: waiting a turn of the event loop would only delay the call. From time
+   * to time it waits all the same: calls that come through sockets arrive one after the other, and would
+   * otherwise never be grouped. It always waits at least a microtask, because the caller may itself be inside
+   * a transaction.
    */
   async wait(waiting: readonly unknown[]): Promise<void> {
     if (this.#lastBatch <= 1 && waiting.length <= 1 && this.#unwaited < this.#alone) return;
@@ -39,8 +44,9 @@ export class Gathering {
   }
 
   /**
-   * After I/O of this turn: requests that arrived together are decided together. Those who were answered together will
-   * ask again together, a few turns later; whoever calls within this process is not to be served twice meanwhile.
+   * Waits until the I/O of this turn is done, so that requests that arrived together are decided together.
+   * Callers that were answered together ask again together, a few turns later; callers within this process
+   * must not be served twice in the meantime.
    */
   async #untilMostAreHere(waiting: readonly unknown[]): Promise<void> {
     const expected = this.#lastBatch * GATHERED_SHARE;

@@ -1,10 +1,10 @@
 const BITS = 2 ** 20;
-/** With so many it is wrong about a fifth of those that are not there. */
+/** With this many ids, about a fifth of the answers for absent ids are wrong. */
 const IDS_MAX = 300_000;
 
 /**
- * Tells of most ids that they are not among those it was given, in a tenth of the time in which the table does (a Bloom filter of 128 KB:
- * with 100,000 ids it is wrong about one of sixty that are not there, and never about one that is).
+ * Tells for most absent ids that they are absent, in a tenth of the time the table needs. A Bloom filter of
+ * 128 KB: with 100,000 ids it is wrong for one in sixty absent ids, and never for one that is present.
  */
 export class IdFilter {
   readonly #bits = new Uint32Array(BITS / 32);
@@ -41,7 +41,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** Three places from one hash: each time its bits are mixed anew. */
+/** Three bit positions from one hash: its bits are mixed anew for each. */
 function bitOf(hash: number, turn: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d + 2 * turn * 0x9e3779b1);
   return (mixed ^ (mixed >>> 13)) & (BITS - 1);

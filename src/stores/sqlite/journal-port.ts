@@ -5,17 +5,20 @@ import type { Unplaced } from '../../ledger/log.ts';
 export type Place = readonly [offset: number, bytes: number];
 
 /**
- * A log outside the file that comes before it (stores/files): events are written there first and are on disk before anybody
- * is answered; the file is then what can be made anew from it.
+ * A log outside the file that takes precedence over it (stores/files): events are written there first and are
+ * on disk before any caller is answered. The file can be rebuilt from it.
  */
 export interface Journal {
-  /** Inside every transaction, before anything is decided: takes in what stands there and not yet here. True: it did. */
+  /**
+   * Called inside every transaction, before anything is decided: takes in events that the file does not have
+   * yet. True: there were some.
+   */
   catchUp(): boolean;
-  /** Answers where its events will stand once `flush` has been called. */
+  /** Returns where its events will be once `flush` has been called. */
   append(position: number, row: Unplaced, input_digest: string | null): Place;
   /** Just before the file's commit. */
   flush(): void;
-  /** The transaction was taken back. */
+  /** The transaction was rolled back. */
   abandon(): void;
   /** After the file's commit: what was flushed is on disk. */
   sync(): void;

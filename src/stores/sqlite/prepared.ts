@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Once, and not before it is used: a hook lives for milliseconds and runs a third of them. */
+/**
+ * Prepares a statement once, on first use: a hook lives for milliseconds and runs a third of the statements.
+ */
 export class Prepared {
   readonly #database: DatabaseSync;
   readonly #sql: string;

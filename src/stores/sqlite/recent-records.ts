@@ -9,7 +9,7 @@ import type { Statements } from './statements.ts';
 import { type Known, TableWindow } from './window.ts';
 
 const WINDOWS_MAX = 64;
-/** Who asks for more than that lists them; the next will hardly want the same. */
+/** A caller that asks for more rows is listing them; the next caller will hardly want the same ones. */
 const KEPT_ROWS_MAX = 128;
 
 /** A record that the log has changed and the table does not show yet. */
@@ -18,18 +18,18 @@ export interface Recent {
   readonly keys: IndexKeys;
   /** Its state as text. */
   readonly text: string;
-  /** How the table has it; undefined: not at all. */
+  /** The record in the table; undefined: it is not there. */
   readonly stored: StoredAs | undefined;
 }
 
-/** What one kind's table lacks, and how the two together are looked through. */
+/** The changes that one kind's table does not show yet, and how both are searched together. */
 export class RecentOfKind {
   readonly #records = new Map<string, Recent>();
-  /** In index order, for the ways that somebody has looked for them. */
+  /** In index order, for those indexes that were searched. */
   readonly #orders = new Map<Range['by'], Placed[]>();
   /**
-   * The table by the ranges that were looked for, without the first of each that have changed since: a queue's takers
-   * don't go through what the others before them took.
+   * Windows on the table for the ranges that were searched, without leading rows that have changed since: a
+   * task's taker does not step over rows that earlier takers took.
    */
   readonly #windows = new BoundedMap<TableWindow>(WINDOWS_MAX);
 
@@ -45,7 +45,7 @@ export class RecentOfKind {
     return this.#records.values();
   }
 
-  /** `before`: as `get` has it. */
+  /** `before`: what `get` returns. */
   put(recent: Recent, before: Recent | undefined): void {
     const { record, keys } = recent;
     this.#records.set(record.id, recent);
@@ -63,7 +63,7 @@ export class RecentOfKind {
     const found: EntityRecord[] = [];
     const recent = this.#order(by);
     let next = placeOf(recent, from, { born: -1, id: '' });
-    /** The recent ones that come before a place, as far as there is room. */
+    /** Adds the recent records that come before a place, as long as there is room. */
     const takeRecent = (isBefore: (placed: Placed) => boolean) => {
       for (; next < recent.length && found.length < limit; next += 1) {
         const placed = recent[next] as Placed;
@@ -122,7 +122,7 @@ function takeOut(order: Placed[], { key, record }: Placed): void {
   if (order[at]?.record === record) order.splice(at, 1);
 }
 
-/** Where the first stands that does not come before it. */
+/** The position of the first one that does not come before it. */
 function placeOf(order: readonly Placed[], key: string, birth: Pick<EntityRecord, 'born' | 'id'>): number {
   let low = 0;
   let high = order.length;

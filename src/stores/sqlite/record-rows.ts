@@ -2,15 +2,18 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Range } from '../../ledger/decision.ts';
 import type { EntityRecord } from '../../ledger/entity.ts';
 
-/** What is asked for by a key. Rows come as arrays: an object with names takes node:sqlite half as long again. */
+/**
+ * The columns of a lookup by key. Rows come as arrays: objects with names take node:sqlite half as long
+ * again.
+ */
 export const STORED = 'r.version, r.born, r.state';
 
 export type StoredRow = readonly [version: number, born: number, state: string];
 
-/** `key`: by which it was found. */
+/** `key`: the key by which it was found. */
 export type RecordRow = readonly [...StoredRow, id: string, key: string];
 
-/** What else is written in other places about a record that the table has. */
+/** What other tables contain about a record that is in the table. */
 export interface StoredAs {
   readonly born: number;
   readonly links: readonly string[];
@@ -24,7 +27,7 @@ export function toRecord(
   return { kind, id, version, born, state: JSON.parse(state) as JsonObject };
 }
 
-/** Links stand in a table of their own, with what they are ordered by. */
+/** Links are in a table of their own, with the columns they are ordered by. */
 export function eachWay<T>(make: (key: string, table: string) => T): Record<Range['by'], T> {
   return {
     id: make('r.id', 'r'),

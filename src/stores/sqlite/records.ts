@@ -10,32 +10,36 @@ import { toRecord } from './record-rows.ts';
 import { type Statements, stateText } from './statements.ts';
 import type { Known } from './window.ts';
 
-/** Of each kind: the locks of a large repository. */
+/** For each kind: enough for the locks of a large repository. */
 const KNOWN_MAX = 16_384;
-/** What is larger is read again: a few thousand of those would be all the memory there is. */
+/** Larger records are read again: a few thousand of them would use up the memory. */
 const KNOWN_CHARACTERS_MAX = 1024;
 const ROWS_AT_ONCE = 1000;
-/** So many ids of the table at most are gone through to know the others. */
+/** The table's ids are loaded into the filter only if there are at most this many. */
 const FILTERED_MAX = 50_000;
-/** Who has looked in vain so often creates much: worth that time. A hook never gets so far. */
+/**
+ * A process with this many lookups in vain creates many records: loading the filter is worthwhile. A hook
+ * never gets this far.
+ */
 const FILTER_AFTER = 256;
 
 /** One kind of record in one project. */
 interface Kind {
   readonly project: string;
   recent: RecentOfKind;
-  /** Whoever releases what it locked need not read it again. */
+  /** A process that releases what it locked need not read it again. */
   readonly known: Known;
-  /** What the table surely has not, once enough was looked for that it had not. */
+  /** Tells which ids the table surely lacks; loaded after enough lookups in vain. */
   filter: IdFilter | undefined;
   misses: number;
 }
 
 /**
- * The current records: the table, which is behind the log, and what the rows after it have changed since. A commit only
- * writes its row of the log, which is one page however many records it changes, wherever they stand; the table follows many
- * rows at a time (`fold`), where neighbours share a page and what was written ten times is written once. Whoever opens the
- * file reads the rows after the table's, so nothing is lost with the process that wrote them.
+ * The current records: the table, which is behind the log, plus what later rows have changed. A commit writes
+ * only its row of the log, which is one page however many records it changes and wherever they are. The table
+ * follows many rows at a time (`fold`): neighbours share a page, and a record that was changed ten times is
+ * written once. A process that opens the file reads the rows that the table does not show, so nothing is lost
+ * with the process that wrote them.
  *
  * For use inside a transaction only, after `catchUp`.
  */
@@ -47,7 +51,10 @@ export class Records {
   #folded: number | undefined;
   #position = 0;
   #seenVersion: number | undefined;
-  /** Each time others have written the table it is gone through anew, and after twice as long. */
+  /**
+   * When other processes have written the table, the filter is loaded anew, each time after twice as many
+   * lookups.
+   */
   #filterAfter: number;
 
   constructor(statements: Statements, entities: Entities, filterAfter = FILTER_AFTER) {
@@ -71,7 +78,10 @@ export class Records {
     return this.#position;
   }
 
-  /** First in every transaction: takes in what others have committed since the last one. Answers whether they have. */
+  /**
+   * First in every transaction: takes in what other processes have committed since the last one. Returns
+   * whether there was anything.
+   */
   catchUp(): boolean {
     const version = this.#statements.dataVersion();
     if (version === this.#seenVersion) return false;
@@ -80,7 +90,7 @@ export class Records {
     try {
       this.#takeIn();
     } catch (error) {
-      // Half of a row may be in.
+      // A row may have been applied by half.
       this.forget();
       throw error;
     }
@@ -91,7 +101,7 @@ export class Records {
   #takeIn(): void {
     const { folded, last } = this.#statements.extent();
     if (folded !== this.#folded) {
-      // Somebody else has written the table: how it has what is recent here is no longer known.
+      // Another process has written the table: what it contains for the recent records is no longer known.
       this.#clear();
       this.#position = folded;
       this.#folded = folded;
@@ -100,7 +110,7 @@ export class Records {
       for (const entry of this.#statements.read(this.#position, ROWS_AT_ONCE)) this.#apply(entry);
   }
 
-  /** The table was written by somebody who knows what the log says (stores/files). */
+  /** The table was rebuilt from the log (stores/files). */
   startAnew(): void {
     checkEpoch(this.#statements.epoch());
     this.#clear();
@@ -109,7 +119,7 @@ export class Records {
     this.#seenVersion = this.#statements.dataVersion();
   }
 
-  /** What was done in this transaction was taken back. */
+  /** This transaction was rolled back. */
   forget(): void {
     this.#clear();
     this.#folded = undefined;
@@ -163,7 +173,7 @@ export class Records {
     if (recent === undefined) kind.known.delete(id);
   }
 
-  /** What was read in this transaction is as it was, or not there. */
+  /** A record read in this transaction is unchanged, or absent. */
   #bornBefore(project: string, write: RecordWrite): number | undefined {
     if (write.born !== undefined || (write.wasSought && write.expected === 0)) return write.born;
     const before = this.get(project, write);
@@ -172,7 +182,7 @@ export class Records {
     return before?.born;
   }
 
-  /** Brings the table to the end of the log, in the writer's transaction. */
+  /** Brings the table up to the end of the log, in the writer's transaction. */
   fold(): void {
     if (this.behind === 0) return;
     for (const kinds of this.#projects.values()) for (const kind of kinds.values()) this.#foldKind(kind);
@@ -183,7 +193,7 @@ export class Records {
   #foldKind(kind: Kind): void {
     const { project, recent } = kind;
     if (recent.size === 0) return;
-    // Neighbours after each other: a page is found, and written, once.
+    // In id order: a page is found, and written, once.
     const inOrder = [...recent.values()].sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
     kind.recent = new RecentOfKind();
     for (const { record, keys, text, stored } of inOrder) {

@@ -1,6 +1,6 @@
 /**
- * Raised with every migration, and with EVENT_SCHEMA, because everybody makes records from others' rows. A process that
- * knows only a lower number stops (`upgrade_required`).
+ * Raised with every migration, and with EVENT_SCHEMA, because every process makes records from rows that
+ * other processes wrote. A process that knows only a lower number stops (`upgrade_required`).
  */
 export const SCHEMA_EPOCH = 4;
 
@@ -8,9 +8,10 @@ export const SCHEMA_EPOCH = 4;
 export const APPLICATION_ID = 0x436f7831;
 
 /**
- * Few b-trees per commit is what makes this quick: a commit touches the end of the log and, if its caller named an operation
- * id, the index of those, and nothing else; records follow many rows at a time (records.ts). Hence no AUTOINCREMENT, tables
- * without a hidden rowid where the key is the row, partial indexes, one log row for events and audit together.
+ * Speed comes from touching few b-trees per commit: a commit touches the end of the log and, if its caller
+ * named an operation id, the index of those ids, and nothing else. Records follow many rows at a time
+ * (records.ts). Hence no AUTOINCREMENT, tables without a hidden rowid where the key is the row, partial
+ * indexes, and one log row for events and audit together.
  */
 export const MIGRATIONS: readonly string[] = [
   `

@@ -22,16 +22,18 @@ import {
   toRecord,
 } from './record-rows.ts';
 
-/** A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3. */
+/**
+ * A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3.
+ */
 const ROWS = 'cast(? AS INTEGER)';
 
-/** Who commits for the others (seat/). */
+/** The process that commits for the other processes (seat/). */
 export interface SeatRow {
   token: number;
   pid: number;
   socket: string;
   taken_at_ms: number;
-  /** In the past when it was given up, or was neither used nor renewed for a while. */
+  /** In the past when the seat was given up, or was neither used nor renewed for a while. */
   expires_at_ms: number;
 }
 
@@ -43,12 +45,18 @@ export interface LogRow {
   operation: string;
   operation_id: string;
   input_digest: string | null;
-  /** What nobody searches by: the rest of the row as one JSON text is quicker to write than a dozen columns. */
+  /**
+   * Fields that are never searched by: one JSON text for the rest of the row is quicker to write than a dozen
+   * columns.
+   */
   body: string;
   checksum: number;
 }
 
-/** `at`: its events stand in a journal, there. `operation_id`: its own, of a copy that is found under another one. */
+/**
+ * `at`: where in the journal its events are. `operation_id`: its own one, for a copied row that is found
+ * under another id.
+ */
 type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
   events?: readonly EventBody[] | undefined;
   at?: Place | undefined;
@@ -81,7 +89,7 @@ export class Statements {
   readonly #seat: Prepared;
   readonly #takeSeat: Prepared;
   readonly #renewSeat: Prepared;
-  /** Where events are written first, if the store has such a place. */
+  /** Where events are written first, if the store has a journal. */
   journal: Journal | undefined;
 
   constructor(database: DatabaseSync) {
@@ -142,7 +150,7 @@ export class Statements {
     this.#begin.ready.run();
   }
 
-  /** One snapshot for all that is read until `endReading`. */
+  /** One snapshot for everything that is read until `endReading`. */
   beginReading(): void {
     this.#beginReading.ready.run();
   }
@@ -179,14 +187,14 @@ export class Statements {
     return this.#ids.ready.all(project, kind, limit).map(({ id }) => id as string);
   }
 
-  /** Row by row, for as long as they are wanted: after a place, or from the range's beginning. */
+  /** Row by row, for as long as the caller wants them: after a place, or from the range's beginning. */
   rowsFrom(project: string, { by, kind, from, before }: Range, after?: Placed): Iterable<RecordRow> {
     const { key, record } = after ?? { key: from, record: { born: -1, id: '' } };
     const rows = this.#rangesFrom[by].ready.iterate(project, kind, key, record.born, record.id, before);
     return rows as unknown as Iterable<RecordRow>;
   }
 
-  /** Brings a record in the table to what it has become. */
+  /** Updates a record in the table to its new state. */
   put(project: string, record: EntityRecord, keys: IndexKeys, text: string, stored?: StoredAs): void {
     const { kind, id, version, born } = record;
     this.#put.ready.run(project, kind, id, version, born, keys.sort ?? null, keys.group ?? null, text);
@@ -199,7 +207,7 @@ export class Statements {
     for (const link of links) if (!stays(link)) this.#link.ready.run(project, kind, link, born, id);
   }
 
-  /** The last row of the log, and the last that the records show. */
+  /** The last row of the log, and the last row that the records show. */
   extent(): { folded: number; last: number } {
     const extent = this.#extent.ready.get() as { folded: number; last: number } | undefined;
     if (extent === undefined)
@@ -257,7 +265,7 @@ export class Statements {
     );
   }
 
-  /** Rows after a position, each checked: a row that was changed, or one that is missing, is found here. */
+  /** Rows after a position, each checked: a changed or missing row is detected here. */
   read(after: number, limit: number): LogEntry[] {
     const rows = this.#read.ready.all(after, limit) as unknown as LogRow[];
     let expected = after;
@@ -295,7 +303,7 @@ export class Statements {
     return position;
   }
 
-  /** Positions at which there is nothing, and nothing is missing. */
+  /** Positions without a row where none is missing. */
   announceGap(first: number, last: number): void {
     this.#announce.ready.run(first, last);
   }
@@ -317,7 +325,7 @@ export class Statements {
     return { input_digest, position, answer: (JSON.parse(body) as LogBody).result };
   }
 
-  /** What was committed after a position under an id of our own making: those are in no index. */
+  /** What was committed after a position under an id that we generated: those ids are in no index. */
   resent(request: Request, after: number): { position: number; answer: JsonObject } | undefined {
     const row = this.#resent.ready.get(
       after,
@@ -333,13 +341,13 @@ export class Statements {
     return this.#seat.ready.get() as SeatRow | undefined;
   }
 
-  /** Takes the seat if it is still as it was seen (0: never taken). */
+  /** Takes the seat if it has not changed since it was seen (0: never taken). */
   takeSeat(seat: SeatRow, seen: number): boolean {
     const { token, pid, socket, taken_at_ms, expires_at_ms } = seat;
     return this.#takeSeat.ready.run(token, pid, socket, taken_at_ms, expires_at_ms, seen).changes === 1;
   }
 
-  /** False: somebody else sits. */
+  /** False: another process has the seat. */
   renewSeat(token: number, expires_at_ms: number): boolean {
     return this.#renewSeat.ready.run(expires_at_ms, token).changes === 1;
   }
@@ -355,7 +363,7 @@ export class Statements {
   }
 }
 
-/** As it is stored. Throws when it is larger than the tightest engine takes. */
+/** The text that is stored. Throws when it is larger than the tightest engine allows. */
 export function stateText(kind: string, state: JsonObject): string {
   const text = JSON.stringify(state);
   const tooLarge = stateTooLarge(kind, text);
@@ -372,14 +380,15 @@ function damaged(kind: 'missing' | 'changed', position: number, message: string)
 }
 
 /**
- * Finds damage and careless edits for a microsecond. Against someone who recomputes it there is the sealer's chain, which
- * is built behind the log because a chain inside the commit would cost more than the commit.
+ * Detects damage and careless edits, and costs a microsecond. Against a person who recomputes it there is the
+ * sealer's chain. That is built behind the log, because a chain inside the commit would cost more than the
+ * commit.
  */
 function rowChecksum(row: Omit<LogRow, 'checksum'>): number {
   const { position, project, at_ms, agent_id, operation, operation_id, input_digest, body } = row;
   const head = crc32(
     `${position}\n${project}\n${at_ms}\n${agent_id}\n${operation}\n${operation_id}\n${input_digest}\n`,
   );
-  // Of both together, without copying the longer one.
+  // A checksum of both together, without copying the longer one.
   return crc32(body, head);
 }

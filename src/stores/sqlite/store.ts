@@ -16,20 +16,20 @@ import type { Seat } from './seat/seat.ts';
 import { Watch } from './watch.ts';
 import { Writer } from './writer.ts';
 
-/** What a store on top of this one gets to see of it (stores/files). */
+/** What a store on top of this one can use of it (stores/files). */
 export interface OpenedFile {
   readonly path: string;
   readonly database: DatabaseSync;
   readonly writer: Writer;
   readonly watch: Watch;
-  /** Only in processes that live long enough to sit or to follow. */
+  /** Only in processes that live long enough to take the seat or to commit through it. */
   seat: Seat | undefined;
   users: number;
 }
 
 /**
- * One connection per file and process. A second one would not group with the first, and closing a file that is open
- * elsewhere in the process drops POSIX locks.
+ * One connection per file and process. A second one would not share batches with the first, and closing a
+ * file that is open elsewhere in the process drops POSIX locks.
  */
 const opened = new Map<string, Promise<OpenedFile>>();
 
@@ -55,7 +55,7 @@ export async function openSqliteFile(
   const ready = await file;
   ready.users += 1;
   if (context.sits === true && ready.seat === undefined) {
-    // Only who lives long pays for sockets.
+    // Short-lived processes don't open a socket.
     const { Seat } = await import('./seat/seat.ts');
     ready.seat ??= new Seat(key, ready.writer, context);
   }
@@ -86,7 +86,7 @@ class SqliteStore implements Store {
   readonly inOrder = true;
   readonly #file: OpenedFile;
   readonly #context: StoreContext;
-  /** Of those who watch, if anybody does. */
+  /** Ends this store's watchers; undefined while there are none. */
   #closing: AbortController | undefined;
   #closed = false;
   #trail: SqliteTrail | undefined;
@@ -116,8 +116,8 @@ class SqliteStore implements Store {
   }
 
   /**
-   * A neighbour decides and commits for us, and looks whether the file is still in its place. Should it not answer, we do
-   * it ourselves, unless it has been done.
+   * The process that sits decides and commits for us, and checks that the file is still in its place. If it
+   * does not answer, we do it ourselves, unless it has been done.
    */
   async #follow<A extends JsonObject>(
     follower: Follower,
@@ -140,18 +140,18 @@ class SqliteStore implements Store {
       writer.submit({
         execute: () => {
           const outcome = decideInside(writer, this.#context, request, decision, resent_after);
-          // What was committed before under this id may still be on its way to the disk, too.
+          // A commit made earlier under this id may also still be on its way to the disk.
           return { promises: outcome.status === 'committed', answer: () => resolve(outcome) };
         },
         fail: reject,
-        // Our own calls are here at once, the neighbours' need a way: without this we would be served in every batch and
-        // they in every other.
+        // Our own calls are here at once, while the neighbours' calls have to travel: without this, ours
+        // would be in every batch and theirs in every other.
         yields: this.#file.seat?.serves === true,
       });
     });
   }
 
-  /** Inside the writer's transaction nobody else is changing anything: the plain decision is the take. */
+  /** Inside the writer's transaction no other process changes anything, so a take is the plain decision. */
   take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>> {
     return this.run(request, taking.decision);
   }
@@ -166,14 +166,14 @@ class SqliteStore implements Store {
         records.catchUp();
         loadInto(records, project, needs, loaded);
       } finally {
-        // Some errors have ended it already; they must not be hidden by another.
+        // Some errors have ended the transaction already; a second error must not hide them.
         if (database.isTransaction) statements.endReading();
       }
       return { loaded, now_ms: this.#context.clock.now_ms() };
     });
   }
 
-  /** Readers never wait for writers, but for a moment for whoever recovers the file after a crash. */
+  /** Readers never wait for writers, only briefly for a process that recovers the file after a crash. */
   async #reading<T>(read: () => T): Promise<T> {
     const { clock } = this.#context;
     const started_ms = clock.elapsed_ms();

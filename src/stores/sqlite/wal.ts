@@ -10,15 +10,18 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What SQLite writes before it starts at the beginning again (`wal_autocheckpoint` in file.ts), and a fold beyond that. */
+/**
+ * What SQLite writes before it starts again at the beginning (`wal_autocheckpoint` in file.ts), plus one
+ * fold.
+ */
 const RESERVED_BYTES = 12 * 1024 * 1024;
 const ZEROS_BYTES = 1024 * 1024;
 
 /**
- * The -wal, to put on disk what SQLite has written into it. SQLite commits without waiting (`synchronous = NORMAL`), and a
- * commit is answered once a sync that began after it has ended. So the file's write lock is not held while the disk works,
- * other processes commit meanwhile, and one sync serves all of them: it covers everything that stands before it in the
- * file, also what other processes wrote and what this commit builds on.
+ * The -wal, to put on disk what SQLite has written into it. SQLite commits without waiting (`synchronous =
+ * NORMAL`), and a commit is answered once a sync that began after it has ended. So the file's write lock is
+ * not held while the disk works, other processes commit meanwhile, and one sync serves all of them: it covers
+ * everything before it in the file, including what other processes wrote and what this commit builds on.
  */
 export class Wal {
   readonly #handle: number;
@@ -28,9 +31,9 @@ export class Wal {
 
   constructor(path: string, { brief, lasting }: { readonly brief: boolean; readonly lasting: boolean }) {
     this.#lasting = lasting;
-    // Not locked by SQLite (its locks are on the other two files), so a second handle on it drops none.
+    // SQLite does not lock this file (its locks are on the other two), so a second handle on it drops none.
     this.#handle = openSync(`${path}-wal`, 'r+');
-    // Where a hook finds something in it, whoever wrote that has done so.
+    // If a hook finds something in it, the process that wrote that has already synced the folder.
     if (lasting && (!brief || this.isEmpty())) syncFolder(dirname(path));
   }
 
@@ -39,11 +42,11 @@ export class Wal {
   }
 
   /**
-   * Makes it as long as it will become. A sync is half as quick while the file grows, because its new length has to be kept
-   * as well (measured: 200 µs, then 120), and most processes end before it has stopped growing by itself. What SQLite finds behind
-   * its last frame it does not read.
+   * Extends the file to its final length. A sync is half as fast while the file grows, because its new length
+   * has to be stored as well (measured: 200 µs, then 120), and most processes end before it has stopped
+   * growing by itself. SQLite does not read what is behind its last frame.
    *
-   * Only while this process has the write lock: nobody writes behind the end meanwhile.
+   * Only while this process has the write lock, so that no other process writes behind the end meanwhile.
    */
   reserve(): void {
     if (!this.#lasting) return;
@@ -71,7 +74,7 @@ export class Wal {
   }
 }
 
-/** That the files exist must survive too. Windows can't sync a folder, and need not. */
+/** The existence of the files must survive too. Windows can't sync a folder, and need not. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

@@ -3,35 +3,42 @@ import type { Clock } from '../../kernel/clock.ts';
 import { isBusy, storeFailure } from './errors.ts';
 import type { Writer } from './writer.ts';
 
-/** The kernel tells of the first bytes in the -wal; a look at once would often come before the commit is whole. */
+/**
+ * The kernel reports the first bytes in the -wal; a look right away would often come before the commit is
+ * complete.
+ */
 const SETTLE_MS = 2;
-/** However many commits there are, nobody is woken more often than this. */
+/** However many commits there are, a watcher is not woken more often than this. */
 const GAP_MS = 20;
-/** Looks after a hint get rarer and rarer, down to this: a hint may be lost, and a writer stopped within its commit. */
+/**
+ * Looks after a hint get rarer, down to this interval: a hint may be lost, and a writer may be stopped within
+ * its commit.
+ */
 const SAFETY_MS = 2000;
 const RARER = 5;
-/** Where no hints come. */
+/** The interval where no hints come. */
 const DEAF_MS = 80;
-/** Only inotify was measured. Elsewhere writes to a file that stays open may be told late. */
+/** Only inotify was measured. Other systems may report writes to an open file late. */
 const HINTS_COME = process.platform === 'linux';
 
 interface Waiter {
-  /** The turn it knows of. */
+  /** The turn that this waiter has seen. */
   readonly seen: number;
   wake(): void;
   fail(error: Error): void;
 }
 
 /**
- * Tells this process's watchers of a file that its log may have grown, whoever wrote it. Writers do nothing for it: the
- * kernel tells of their writes to the -wal (inotify), once, then its telling is ended until the next look. Left on, it
- * would cost every commit of every process 10 to 40 µs and a watcher a third of a processor under 10,000 commits a second.
+ * Tells this process's watchers of a file that its log may have grown, whichever process wrote it. Writers do
+ * nothing for it: the kernel reports a write to the -wal (inotify) once, and then the watch is ended until
+ * the next look. Left on, it would cost every commit of every process 10 to 40 µs, and a watcher a third of a
+ * processor under 10,000 commits a second.
  *
- * A hint is not believed but looked into, in the memory that SQLite's processes share: no disk is read. Nothing at all
- * happens while nobody waits.
+ * A hint is not trusted but checked, in the memory that SQLite's processes share: no disk is read. Nothing at
+ * all happens while no watcher waits.
  *
- * Only the -wal may be watched: to close one of the other two files drops the locks SQLite has on it, and some systems
- * have to open what they watch.
+ * Only the -wal may be watched: closing one of the other two files drops the locks SQLite has on it, and some
+ * systems have to open what they watch.
  */
 export class Watch {
   readonly #path: string;
@@ -42,11 +49,14 @@ export class Watch {
   #deaf = false;
   #timer: NodeJS.Timeout | undefined;
   #due_ms = 0;
-  /** How long the next look was put off. */
+  /** How long the next look was delayed. */
   #wait_ms = 0;
   #looked_ms = Number.NEGATIVE_INFINITY;
   #version: number | undefined;
-  /** Counts what we know to have been committed, by us or by others; `told` is what waiters may know of it. */
+  /**
+   * Counts the commits we know of, ours and those of other processes; `told` is how much of that waiters may
+   * know.
+   */
   #turn = 0;
   #told = 0;
 
@@ -60,15 +70,15 @@ export class Watch {
     };
   }
 
-  /** Ends when one of the signals says so; throws when the file is no longer the one that was opened. */
+  /** Ends when one of the signals is aborted; throws when the file is no longer the one that was opened. */
   watch(signals: readonly AbortSignal[]): AsyncIterable<void> {
     let seen = -1;
     try {
-      // Now and not when somebody first waits: what is committed in between is news.
+      // Now, and not when a caller first waits: what is committed in between is news.
       this.#refresh();
       seen = this.#turn;
     } catch {
-      // Busy, and so perhaps news; or broken, and whoever waits will hear of it.
+      // Busy, and so perhaps news; or broken, and then the waiter will get the error.
     }
     return this.#hints(signals, seen);
   }
@@ -121,9 +131,9 @@ export class Watch {
     this.#timer = undefined;
     this.#looked_ms = this.#clock.elapsed_ms();
     try {
-      // First: whatever is not there yet when we look will be told.
+      // First, so that a commit which the look below misses is reported.
       this.#openEar();
-      // Something came, and nothing was heard for so long: here hints get lost.
+      // There was a commit, and no hint for so long: hints get lost on this system.
       if (this.#refresh()) this.#deaf ||= this.#wait_ms >= SAFETY_MS;
       else this.#writer.checkFile();
     } catch (error) {
@@ -139,7 +149,7 @@ export class Watch {
     this.#soon(Math.min(rarest_ms, Math.max(GAP_MS, this.#wait_ms * RARER)));
   }
 
-  /** Whether others have committed since it was last asked. */
+  /** Whether other processes have committed since the last call. */
   #refresh(): boolean {
     const version = this.#writer.statements.dataVersion();
     if (version === this.#version) return false;
@@ -159,7 +169,7 @@ export class Watch {
       ear.on('error', () => this.#closeEar());
       this.#ear = ear;
     } catch {
-      // The system has no more of them to give, or the file is gone, which the look will find.
+      // The system has no more watches to give, or the file is gone, which the look will find.
     }
   }
 

@@ -6,15 +6,16 @@ import { toRecord } from './record-rows.ts';
 import type { Statements } from './statements.ts';
 
 const AT_ONCE_MAX = 64;
-/** What is larger is not read ahead: others may be through with it before it is asked for. */
+/** Larger rows are not read ahead: other takers may have used them up before they are asked for. */
 const AHEAD_CHARACTERS_MAX = 256 * 1024;
 
-/** Records as the table has them, or that it has none (null). */
+/** Records as the table has them; null: the table has none. */
 export type Known = BoundedMap<EntityRecord | null>;
 
 /**
- * What the table has of a range, read some rows ahead: whoever takes from a queue is followed by others who take the next,
- * and a statement for each of them took a third of their time. As long as nobody writes the table.
+ * A range of the table, read some rows ahead: after one taker of a queue come others that take the next
+ * tasks, and a statement for each of them took a third of their time. Valid as long as no process writes the
+ * table.
  */
 export class TableWindow {
   readonly #statements: Statements;
@@ -24,7 +25,7 @@ export class TableWindow {
   #rows: Placed[] = [];
   #first = 0;
   #atOnce = 0;
-  /** The last that was dropped, and the last that was read. */
+  /** The last row that was dropped, and the last row that was read. */
   #dropped: Placed | undefined;
   #read: Placed | undefined;
   #isAll = false;
@@ -40,13 +41,13 @@ export class TableWindow {
     return this.#range.before;
   }
 
-  /** Counted from the first that was not dropped; undefined: there are not so many. */
+  /** Counted from the first row that was not dropped; undefined: there are not so many. */
   at(index: number): Placed | undefined {
     while (this.#first + index >= this.#rows.length && !this.#isAll) this.#readOn();
     return this.#rows[this.#first + index];
   }
 
-  /** The first is of no use to anybody any more. */
+  /** The first row is no longer needed. */
   drop(): void {
     this.#dropped = this.#rows[this.#first];
     this.#first += 1;
@@ -55,7 +56,7 @@ export class TableWindow {
     this.#first = 0;
   }
 
-  /** Keeps nothing but what was dropped. */
+  /** Keeps nothing except the place of the last dropped row. */
   release(): void {
     this.#rows = [];
     this.#first = 0;
@@ -64,7 +65,7 @@ export class TableWindow {
     this.#isAll = false;
   }
 
-  /** As many as were asked for at first, then more at a time: most ranges are read once. */
+  /** As many rows as were asked for at first, then more at a time: most ranges are read once. */
   #readOn(): void {
     this.#atOnce =
       this.#atOnce === 0

@@ -17,41 +17,50 @@ export interface Job {
   /** Synchronous: no transaction is ever open across an await. */
   execute(): Executed;
   fail(error: Error): void;
-  /** Lets one batch of others go first. Set to false once it has. */
+  /** Lets one batch of other jobs go first. Set to false once it has. */
   yields?: boolean;
 }
 
 interface Executed {
-  /** Whether its answer promises something, so that it must be on disk first. A refusal promises nothing. */
+  /** Whether its answer promises something and so must be on disk first. A refusal promises nothing. */
   readonly promises: boolean;
   answer(): void;
 }
 
 const BATCH_MAX = 128;
-/** Nobody at all has committed for so long: the one who holds the file is stopped or stuck. */
+/** No process has committed for so long: the process that holds the file is stopped or stuck. */
 const STUCK_MS = 2000;
-/** Others commit, but not we: the wait is not fair enough to help, so say it rather than hang. */
+/** Other processes commit, but this one does not get its turn: report that rather than hang. */
 const WAIT_MS_MAX = 10_000;
 const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
-/** So many rows of the log may be ahead of the table of records; whoever opens the file reads them, at some 10 µs each. */
+/**
+ * How many rows of the log the table of records may lack. A process that opens the file reads them, at some
+ * 10 µs each.
+ */
 const AHEAD_MAX = 2000;
-/** What is no burden for a hook to fold: the next one then reads nothing. */
+/** So few that a hook can fold them: the next hook then has nothing to read. */
 const AHEAD_FEW = 64;
-/** After so long without a commit there is time for it. */
+/** After this long without a commit there is time to fold. */
 const QUIET_MS = 100;
-/** The next to open the file reads through what is left; a megabyte takes it about a millisecond. */
+/** The next process to open the file reads through what is left; a megabyte takes it about a millisecond. */
 const LEFT_BYTES_MAX = 1024 * 1024;
-/** Who has committed so often will go on: room in the -wal, which takes milliseconds, is worth it then. */
+/**
+ * A process with this many commits will go on: reserving room in the -wal, which takes milliseconds, is then
+ * worthwhile.
+ */
 const RESERVES_AFTER = 8;
-/** What takes a hook milliseconds, one of so many does for all: closing, and folding what somebody else left. */
+/**
+ * Work that costs a hook milliseconds is done by one in so many: closing the file, and folding what other
+ * processes left.
+ */
 const ONE_OF_THEM = 16;
 
 /**
- * One process's only way to write a file. Calls that come in while another transaction is under way, or in the same turn
- * of the event loop, share the next one, and many transactions share a sync: that is where the speed of many callers
- * comes from.
+ * The only way for a process to write a file. Calls that come in while another transaction is under way, or
+ * in the same turn of the event loop, share the next one, and many transactions share a sync: that is where
+ * the speed of many callers comes from.
  */
 export class Writer {
   readonly statements: Statements;
@@ -70,7 +79,7 @@ export class Writer {
   #notesTimer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | undefined;
   #foldTimer: NodeJS.Timeout | undefined;
-  /** Undefined: it has only read so far. */
+  /** Undefined: this process has only read so far. */
   #committed_ms: number | undefined;
   #unreported = 0;
   #batches = 0;
@@ -90,13 +99,13 @@ export class Writer {
     this.#brief = brief;
     this.#gathering = new Gathering(clock);
     this.#wal = new Wal(path, { brief, lasting });
-    // Gone before anybody could have moved the file away from under it.
+    // A brief process ends before the file could be moved away.
     this.#guard = brief ? undefined : new FileGuard(path, database, this.#wal, clock);
     this.statements = new Statements(database);
     this.records = new Records(this.statements, entities);
   }
 
-  /** Throws when what is at the path is no longer what was opened. */
+  /** Throws when the file at the path is no longer the one that was opened. */
   checkFile(): void {
     if (this.#closed) throw new StoreFailure('database_unavailable', `${this.#path} has been closed.`);
     this.#guard?.check();
@@ -107,7 +116,9 @@ export class Writer {
     this.#pumping ??= this.#pump(false);
   }
 
-  /** Work inside a transaction that others share, and what it gave once that is committed; `lasting`: and on disk. */
+  /**
+   * Runs work inside a shared transaction and resolves once it is committed; `lasting`: once it is on disk.
+   */
   inTransaction<T>(work: () => T, lasting: boolean): Promise<T> {
     return new Promise((resolve, reject) => {
       const execute = () => {
@@ -118,7 +129,7 @@ export class Writer {
     });
   }
 
-  /** Rides in the next commit; if none comes soon, it is written by itself. */
+  /** Written with the next commit; if none comes soon, by itself. */
   note(row: Unplaced): void {
     if (this.#closed || this.#notes.length >= NOTES_MAX) this.#drop(1);
     else this.#notes.push(row);
@@ -136,11 +147,12 @@ export class Writer {
   }
 
   /**
-   * The process is about to end, and takes its handles with it. Whoever closes a file last writes all of the -wal back into it
-   * and syncs both, which takes a hook longer than its commit; so that is left until there is something to write back.
+   * The process is about to end, and its handles with it. The process that closes a file last writes all of
+   * the -wal back into it and syncs both, which takes a hook longer than its commit. So that is postponed
+   * until there is enough to write back.
    */
   async leave(): Promise<void> {
-    // A turn of the event loop, in which others might still come, takes it a millisecond.
+    // Waiting a turn of the event loop for further calls would cost it a millisecond.
     if (this.#queue.length + this.#notes.length > 0) await this.#flush();
     if (this.#isItsTurn && this.#wal.bytes() > LEFT_BYTES_MAX) await this.close();
     this.#closed = true;
@@ -175,13 +187,13 @@ export class Writer {
 
   async #writeBatch(): Promise<void> {
     const batch = await this.#tryBatch((all) => this.#takeBatch(all));
-    // One of them failed and took the others with it, so each gets a transaction of its own.
+    // One of them failed and made the others fail, so each gets a transaction of its own.
     for (const job of batch) {
       await this.#tryBatch(() => [job]);
     }
   }
 
-  /** `all`: they are not to be committed but to be told that they can't be. */
+  /** `all`: the jobs will not be committed; each is told that it can't be. */
   #takeBatch(all: boolean): Job[] {
     const patient = all ? [] : this.#queue.filter((job) => job.yields === true);
     if (patient.length === 0 || patient.length === this.#queue.length)
@@ -193,13 +205,16 @@ export class Writer {
     return batch;
   }
 
-  /** Commits what `take` gives, all or nothing. Answers the jobs that have to be tried again one by one. */
+  /**
+   * Commits the jobs that `take` returns, all or nothing. Returns the jobs that have to be retried one by
+   * one.
+   */
   async #tryBatch(take: (all: boolean) => Job[]): Promise<Job[]> {
     let batch: Job[] | undefined;
     const done: Executed[] = [];
     try {
       await this.#transact(STUCK_MS, WAIT_MS_MAX, () => {
-        // Taken only now: whoever came while we waited for the file rides along.
+        // Taken only now, so that jobs which came while we waited for the file are included.
         batch = take(false);
         this.#gathering.took(batch.length);
         this.#batches += 1;
@@ -219,8 +234,9 @@ export class Writer {
   }
 
   /**
-   * The file's write lock is free again by now: others commit while the disk works for us. Syncing in another thread, with
-   * the next batch decided meanwhile, was tried and showed no gain beyond noise; this is less code.
+   * The file's write lock is free again by now: other processes commit while our sync runs. Syncing in
+   * another thread, with the next batch decided meanwhile, was tried and showed no gain beyond noise; this is
+   * less code.
    */
   #acknowledge(batch: readonly Job[], done: readonly Executed[]): void {
     try {
@@ -233,7 +249,10 @@ export class Writer {
     for (const { answer } of done) answer();
   }
 
-  /** Rows of reads and refusals when there is no commit to ride in: not worth an fsync, nor a long wait. */
+  /**
+   * Rows of reads and refusals when there is no commit to take them along: not worth an fsync, nor a long
+   * wait.
+   */
   async #writeNotes(): Promise<void> {
     try {
       await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.#appendNotes());
@@ -262,10 +281,10 @@ export class Writer {
   }
 
   /**
-   * One transaction, with the file's write lock from its start. SQLite's own waiting blocks the process and starves some
-   * (one of four made 874 commits, another none), so we wait here: with a random pause that gets shorter the longer one
-   * has waited.
-   * From there to the commit nothing is awaited: a read of this process would find itself inside the transaction.
+   * One transaction, with the file's write lock from its start. SQLite's own waiting blocks the process and
+   * starves some (one of four made 874 commits, another none), so we wait here: with a random pause that gets
+   * shorter the longer this process has waited. From there to the commit nothing is awaited: a read of this
+   * process would find itself inside the transaction.
    */
   async #transact(stuck_ms: number, wait_ms_max: number, body: () => void): Promise<void> {
     const started_ms = this.#clock.elapsed_ms();
@@ -304,8 +323,9 @@ export class Writer {
   }
 
   /**
-   * Alone, one lets the table follow later, many rows at a time. Where others write too it is kept up with the log: each of
-   * them would read all of what is ahead, each time.
+   * A process that writes alone lets the table follow later, many rows at a time. When other processes write
+   * too, the table is kept up with the log: each of them would otherwise read all the rows it lacks, each
+   * time.
    */
   #shouldFold(othersCame: boolean): boolean {
     const { behind } = this.records;
@@ -325,22 +345,25 @@ export class Writer {
   }
 
   async #foldBeforeLeaving(): Promise<void> {
-    // Whoever opens the file next can do it as well.
+    // The next process to open the file can do it as well.
     await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.records.fold()).catch(() => {});
   }
 
-  /** In a quiet moment, so that nobody has to read through what is ahead of the table. */
+  /** Folds when there is little to do, so that no other process has to read the rows that the table lacks. */
   #scheduleFold(): void {
     if (this.#brief || this.#closed || this.records.behind === 0) return;
     this.#foldTimer ??= setTimeout(() => {
       this.#foldTimer = undefined;
       if (this.#clock.elapsed_ms() - (this.#committed_ms ?? 0) < QUIET_MS / 2) this.#scheduleFold();
-      // There is no hurry: somebody else's commit is as good a moment.
+      // There is no hurry: the next commit of any job will do.
       else this.inTransaction(() => this.records.fold(), false).catch(() => {});
     }, QUIET_MS).unref();
   }
 
-  /** Names who is most likely stopped in the middle of a commit: most commits are made by whoever sits. */
+  /**
+   * Names the process that is most likely stopped in the middle of a commit: the one that sits makes most
+   * commits.
+   */
   #stuck(error: unknown): Error {
     const failure = storeFailure(error, this.#path);
     const seat = this.statements.seat();
@@ -349,7 +372,9 @@ export class Writer {
     return new StoreFailure('database_unavailable', message, { cause: error, details: { pid: seat.pid } });
   }
 
-  /** Changes while others commit. Unknown while another process is recovering the file after a crash. */
+  /**
+   * Changes while other processes commit. Unknown while another process is recovering the file after a crash.
+   */
   #committedVersion(): number | undefined {
     try {
       return this.statements.dataVersion();
@@ -359,14 +384,17 @@ export class Writer {
     }
   }
 
-  /** Whether there was something to catch up with. */
+  /** Returns whether there was something to catch up with. */
   #catchUp(): boolean {
     if (this.statements.journal?.catchUp() !== true) return this.records.catchUp();
     this.records.startAnew();
     return true;
   }
 
-  /** Never so short that many who wait take the processor from the one who writes: 32 of them made 25 commits a second. */
+  /**
+   * Never so short that the waiting processes take the processor from the one that writes: 32 of them made 25
+   * commits a second.
+   */
   #pause_ms(waited_ms: number): number {
     return 1 + this.#random.fraction() * Math.max(8, 16 - waited_ms / 20);
   }

@@ -8,7 +8,7 @@ import type { Request, Unplaced } from '../../../ledger/log.ts';
 import type { Outcome } from '../../../ledger/store-port.ts';
 import { build, type FromSeat, onMessage, send } from './protocol.ts';
 
-/** How long a call waits for the seat before it goes the direct way. */
+/** How long a call waits for the seat before it commits directly. */
 const ANSWER_MS_MAX = 250;
 
 /** The seat did not answer. If it committed the call all the same, then after this position. */
@@ -24,10 +24,10 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** `gone`: nobody listens there any more. `unreachable`: it may well live, but not for us. */
+/** `gone`: no process listens there any more. `unreachable`: it may well be alive, but we can't reach it. */
 export type Connected = Follower | 'gone' | 'unreachable';
 
-/** This process's line to the seat of its file. */
+/** This process's connection to the seat of its file. */
 export class Follower {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class Follower {
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly pid: number;
-  /** Called once, when the line is broken or the seat did not answer. */
+  /** Called once, when the connection is broken or the seat did not answer. */
   onEnd: (why: 'silent' | 'closed') => void = () => {};
 
   private constructor(socket: Socket, clock: Clock, welcome: { pid: number; position: number }) {
@@ -58,7 +58,8 @@ export class Follower {
       };
       const timer = setTimeout(() => fail('unreachable'), ANSWER_MS_MAX);
       socket.on('error', (error: NodeJS.ErrnoException) =>
-        // A socket file without a listener is what a killed process leaves; a missing one may be another container's.
+        // A socket file without a listener is left by a killed process; a missing one may be another
+        // container's.
         fail(error.code === 'ECONNREFUSED' ? 'gone' : 'unreachable'),
       );
       socket.on('close', () => {
@@ -81,7 +82,7 @@ export class Follower {
     });
   }
 
-  /** Whether somebody of our kind answers there. */
+  /** Whether a compatible process answers there. */
   static async isThere(path: string, socketPath: string, clock: Clock): Promise<boolean> {
     const found = await Follower.connect(path, socketPath, clock);
     if (typeof found === 'string') return false;
@@ -92,7 +93,7 @@ export class Follower {
   call(request: Request, command: Command): Promise<Outcome<JsonObject> | Unanswered> {
     this.#calls += 1;
     const call = this.#calls;
-    // Whole numbers are written, and read, in a fraction of the time.
+    // Integers are written and parsed in a fraction of the time.
     const not_after_ms = Math.floor(machineTime_ms()) + ANSWER_MS_MAX;
     return new Promise((resolve, reject) => {
       // An unreferenced socket would let the process end before the answer.
@@ -104,7 +105,7 @@ export class Follower {
     });
   }
 
-  /** One timer for all that wait: it fires rarely, and most calls never see it. */
+  /** One timer for all waiting calls: it fires rarely, and most calls end before it does. */
   readonly #checkOldest = (): void => {
     this.#timer = undefined;
     const [oldest] = this.#pending.values();

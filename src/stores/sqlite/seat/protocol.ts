@@ -7,20 +7,22 @@ import { EVENT_SCHEMA, type Request, type Unplaced } from '../../../ledger/log.t
 import type { Outcome } from '../../../ledger/store-port.ts';
 import { SCHEMA_EPOCH } from '../schema.ts';
 
-/** Both ends must mean the same by a command, and mean the same file. */
+/** Both ends must understand commands in the same way and have the same file open. */
 export interface Hello {
   readonly build: string;
   readonly dev: number;
   readonly ino: number;
-  /** Two time namespaces on one kernel would not agree about a deadline. */
+  /** Two time namespaces on one kernel would disagree about a deadline. */
   readonly machine_ms: number;
 }
 
 export interface Call {
   readonly call: number;
-  /** Machine time; past it the caller has gone another way, and nothing may be committed for it any more. */
+  /**
+   * Machine time. After it the caller commits directly, and nothing may be committed for it here any more.
+   */
   readonly not_after_ms: number;
-  /** Since the call began: monotonic times do not travel. */
+  /** Time since the call began: a process's monotonic times mean nothing to another process. */
   readonly age_us: number;
   readonly request: Request;
   readonly command: Command;
@@ -34,10 +36,10 @@ export type FromSeat =
   | { readonly call: number; readonly outcome: Outcome<JsonObject>; readonly position: number }
   | { readonly call: number; readonly failure: { readonly code: RefusalCode; readonly message: string } };
 
-/** Two clocks of one machine differ by less, even when one of the processes was kept waiting. */
+/** Two clock readings on one machine differ by less, even when one of the processes was kept waiting. */
 export const CLOCKS_APART_MS_MAX = 1000;
 
-/** Raised when the messages change, or what a command is told. */
+/** Raised when the messages change, or the arguments of a command. */
 const PROTOCOL = 3;
 
 export function build(): string {
@@ -50,7 +52,7 @@ export function send(socket: Socket, message: ToSeat | FromSeat): void {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** One JSON text per line. What is not that ends the connection: there is nobody but ourselves to talk to. */
+/** One JSON text per line. Anything else ends the connection: only our own processes talk here. */
 export function onMessage<M>(socket: Socket, receive: (message: M) => void): void {
   let rest = '';
   socket.setEncoding('utf8');

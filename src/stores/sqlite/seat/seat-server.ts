@@ -19,7 +19,7 @@ import {
 
 const FAREWELL_MS_MAX = 100;
 
-/** Where the neighbours of a file's seat reach it. */
+/** The socket on which the neighbours of a file's seat reach it. */
 export class SeatServer {
   readonly socketPath: string;
   readonly #server: Server;
@@ -32,13 +32,13 @@ export class SeatServer {
     this.#path = path;
     this.#writer = writer;
     this.#context = context;
-    // A name of its own each time: unlinking and binding one name made two leaders in 30 of 40 tries.
+    // A new name each time: unlinking and binding the same name made two leaders in 30 of 40 tries.
     const name = Buffer.from(context.random.bytes(9)).toString('base64url');
     this.socketPath = join(runtimeFolder(), `${name}.sock`);
     this.#server = createServer((socket) => this.#serve(socket));
   }
 
-  /** Undefined where no private folder for the socket can be had. */
+  /** Undefined where there is no private folder for the socket. */
   static async listen(path: string, writer: Writer, context: StoreContext): Promise<SeatServer | undefined> {
     try {
       const seat = new SeatServer(path, writer, context);
@@ -46,7 +46,8 @@ export class SeatServer {
         seat.#server.once('error', reject);
         seat.#server.listen(seat.socketPath, resolve);
       });
-      // It serves neighbours as long as its own process has something to do, and keeps nobody alive.
+      // It serves neighbours only as long as its own process has something to do; it does not keep the
+      // process alive.
       seat.#server.unref();
       return seat;
     } catch {
@@ -58,12 +59,12 @@ export class SeatServer {
     return this.#sockets.size;
   }
 
-  /** Done once every follower has been sent what there was to send, and the end. */
+  /** Resolves once every follower has been sent its remaining answers and the end of the stream. */
   async close(): Promise<void> {
     this.#server.close();
     rmSync(this.socketPath, { force: true });
     const ended = [...this.#sockets].map((socket) => new Promise<void>((resolve) => socket.end(resolve)));
-    // One that does not read, perhaps because it is stopped, is not waited for.
+    // A follower that does not read, perhaps because it is stopped, is not waited for.
     const enough = new AbortController();
     const limit = this.#context.clock.sleep(FAREWELL_MS_MAX, enough.signal).catch(() => {});
     await Promise.race([Promise.all(ended), limit]);
@@ -103,7 +104,7 @@ export class SeatServer {
     const request = { ...sent, started_ms: clock.elapsed_ms() - age_us / 1000 };
     this.#writer.submit({
       execute: () => {
-        // A seat that was stopped wakes with calls whose callers have long gone another way.
+        // A seat that was stopped wakes up with calls whose callers have long since committed directly.
         if (machineTime_ms() >= not_after_ms) return { promises: false, answer: () => {} };
         const outcome = decideInside(this.#writer, this.#context, request, decision);
         const position = this.#writer.records.position;
@@ -113,7 +114,7 @@ export class SeatServer {
         };
       },
       fail(error) {
-        // Any other fault the caller finds for itself, when it goes the direct way after no answer.
+        // Any other fault the caller finds itself, when it gets no answer and commits directly.
         if (error instanceof StoreFailure)
           send(socket, { call, failure: { code: refusalCode(error.refusal), message: error.message } });
       },
@@ -121,7 +122,10 @@ export class SeatServer {
   }
 }
 
-/** Short, because a socket's path may have about 100 characters, and nobody else's, because who reaches it may write. */
+/**
+ * Short, because a socket's path is limited to about 100 characters; private, because a process that can
+ * connect to it may write.
+ */
 function runtimeFolder(): string {
   const user = process.getuid?.();
   if (user === undefined) throw new Error('no unix sockets here');

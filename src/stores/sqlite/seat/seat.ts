@@ -4,18 +4,19 @@ import type { Writer } from '../writer.ts';
 import { Follower } from './follower.ts';
 import { SeatServer } from './seat-server.ts';
 
-/** Renewed by the way, in commits that happen anyhow; an idle seat writes nothing and runs out. */
+/** Renewed within commits that happen anyway; an idle seat writes nothing, and its lease expires. */
 const LEASE_MS = 5000;
 const LOOK_EVERY_MS = 200;
-/** A seat that did not answer is left alone for so long. */
+/** A seat that did not answer is not tried again for this long. */
 const SHUNNED_MS = 1000;
 /** After a seat has gone, its followers do not all try to take it at the same instant. */
 const STAGGER_MS = 20;
 
 /**
- * Who commits for whom among the processes on one file. Correctness is SQLite's: any process may commit at any time. A
- * process that sits takes its neighbours' commands over a socket, decides them in its own transactions and puts them on
- * disk together; one that can't reach the seat, or gets no answer in time, commits directly. docs/decisions/0009.
+ * Which process commits for the others on one file. Correctness is SQLite's: any process may commit at any
+ * time. The process that sits takes its neighbours' commands over a socket, decides them in its own
+ * transactions and puts them on disk together. A process that can't reach the seat, or gets no answer in
+ * time, commits directly. docs/decisions/0009.
  */
 export class Seat {
   readonly #path: string;
@@ -38,12 +39,12 @@ export class Seat {
     this.consider();
   }
 
-  /** The line to whoever sits, if it is another process and it answers. */
+  /** The connection to the process that sits, if it is another process and it answers. */
   get follower(): Follower | undefined {
     return this.#follower;
   }
 
-  /** Whether others commit through this process. */
+  /** Whether other processes commit through this one. */
   get serves(): boolean {
     return (this.#server?.followers ?? 0) > 0;
   }
@@ -53,7 +54,10 @@ export class Seat {
     return this.#follower === undefined ? 'directly' : `through process ${this.#follower.pid}`;
   }
 
-  /** Called by those who commit directly: perhaps there is somebody to go through by now, or nobody sits. */
+  /**
+   * Called by a process that commits directly: there may be a seat to go through by now, or the seat may be
+   * free.
+   */
   consider(): void {
     if (this.#closed || this.#server !== undefined || this.#follower !== undefined) return;
     const now_ms = this.#context.clock.elapsed_ms();
@@ -66,7 +70,10 @@ export class Seat {
       });
   }
 
-  /** Finishes what was taken in, gives the seat up, then lets go of the neighbours: none of them has to time out. */
+  /**
+   * Finishes the calls it accepted, gives the seat up, then disconnects the neighbours: none of them has to
+   * wait for a time-out.
+   */
   async leave(): Promise<void> {
     await this.#looking;
     const token = this.#token;
@@ -89,7 +96,7 @@ export class Seat {
     const { clock } = this.#context;
     const isShunned = this.#shunned?.token === row.token && clock.elapsed_ms() < this.#shunned.until_ms;
     if (!isShunned) {
-      // Also when its lease has run out: an idle seat is as good as a busy one.
+      // Also when its lease has expired: an idle seat is as good as a busy one.
       const found = await Follower.connect(this.#path, row.socket, clock);
       if (found === 'gone') return await this.#sit(row);
       if (found !== 'unreachable') return this.#follow(found, row);
@@ -132,7 +139,7 @@ export class Seat {
     const taken = await this.#writer
       .inTransaction(() => this.#writer.statements.takeSeat(row, seen?.token ?? 0), false)
       .catch(() => false);
-    // Also when it was closed meanwhile: whoever closes waits for this, and then gives up what was taken.
+    // Also when it was closed meanwhile: `leave` waits for this, and then gives up what was taken.
     if (!taken) return await server.close();
     this.#server = server;
     this.#token = row.token;
@@ -156,7 +163,7 @@ export class Seat {
     await server?.close();
   }
 
-  /** Ctrl-Z on the agent that sits: the others should not have to find out by waiting. */
+  /** Ctrl-Z on the agent that sits: its followers should not have to find out by waiting. */
   readonly #suspend = (): void => {
     void this.leave().finally(() => process.kill(process.pid, 'SIGSTOP'));
   };
