@@ -12,7 +12,7 @@ export async function consider<A extends JsonObject>(
 ): Promise<Settled<A>> {
   let needs: Needs = decision.needs;
   for (let round = 0; round <= limits.need_rounds; round += 1) {
-    // All of it anew in each round: one snapshot.
+    // Everything is loaded again in each round: one snapshot.
     const { loaded, now_ms } = await store.find(project, needs);
     const verdict = decision.decide(loaded, now_ms);
     if (verdict.verdict !== 'need') return verdict;

@@ -17,12 +17,12 @@ export interface Needs {
   readonly ranges?: readonly Range[];
 }
 
-/** What a decision asked for. Asking for what was not loaded is a fault of the decider and throws. */
+/** What a decision has loaded. Reading something that was not loaded is a bug in the decider and throws. */
 export interface Loaded {
   get<S = JsonObject>(key: EntityKey): EntityRecord<S> | undefined;
   list<S = JsonObject>(range: Range): readonly EntityRecord<S>[];
   has(key: EntityKey): boolean;
-  /** Loaded by its key, and so expected unchanged; what was only seen in a range is not. */
+  /** Loaded by its key, and so expected unchanged; a record that was only seen in a range is not. */
   hasKey(key: EntityKey): boolean;
   hasList(range: Range): boolean;
 }
@@ -32,15 +32,15 @@ export type Verdict<A extends JsonObject> =
       readonly verdict: 'commit';
       readonly events: readonly EventBody[];
       readonly answer: A;
-      /** The earliest expiry that must still lie ahead when this is committed: past it, decide again. */
+      /** The earliest expiry that must still lie ahead at the commit: once it has passed, decide again. */
       readonly not_after_ms?: number | undefined;
-      /** The row of another store's log that this repeats: it is written as it stands, at its own time. */
+      /** The row of another store's log that this copies: it is written unchanged, with its own time. */
       readonly copied?: Unplaced | undefined;
     }
   | { readonly verdict: 'refuse'; readonly refusal: Refusal }
   | { readonly verdict: 'need'; readonly needs: Needs };
 
-/** A decision by its name: another process with the same code builds the same one from it. Plain JSON. */
+/** A decision by name: another process with the same code can build the same decision from it. Plain JSON. */
 export interface Command {
   readonly name: string;
   readonly args: readonly unknown[];
@@ -55,7 +55,7 @@ export interface CommandBuilder<A extends unknown[]> {
   readonly build: (...args: A) => Decision<JsonObject>;
 }
 
-/** Gives a decision its name, so that a neighbouring process can make it for this one (stores/sqlite/seat). */
+/** Gives a decision a name, so that a neighbouring process can make it for this one (stores/sqlite/seat). */
 export function command<A extends unknown[]>(
   command_name: string,
   build: (...args: A) => Decision<JsonObject>,
@@ -65,9 +65,10 @@ export function command<A extends unknown[]>(
 }
 
 /**
- * What one commit depends on and what it does. `decide` is pure and synchronous, so each store runs it where that is
- * cheapest: inside the writer's transaction, or optimistically with what it read expected at commit.
- * Every record loaded by key is expected unchanged; a range is not, so a decision over one names a guard entity by key.
+ * What one commit depends on and what it does. `decide` is pure and synchronous, so each store runs it where
+ * that is cheapest: inside the writer's transaction, or optimistically, with everything it read expected
+ * unchanged at commit. Every record loaded by key is expected unchanged; a range is not, so a decision over a
+ * range names a guard entity by key.
  */
 export interface Decision<A extends JsonObject> {
   /** Without one it can only be decided in the process that made it. */
@@ -77,8 +78,9 @@ export interface Decision<A extends JsonObject> {
 }
 
 /**
- * "The first record in index order that nobody else is changing." Stores that decide inside the writer simply run the
- * decision; a store with a quicker way (one SQL function) finds it by name, and the decision is its oracle.
+ * "The first record in index order that no other caller is changing." Stores that decide inside the writer
+ * simply run the decision. A store with a quicker way (one SQL function) finds that by name, and the decision
+ * is its oracle.
  */
 export interface Taking<A extends JsonObject> {
   readonly name: string;

@@ -5,12 +5,12 @@ export interface Entry<V> {
   value: V;
 }
 
-/** So many are looked through one by one. */
+/** Up to this many entries are compared one by one. */
 const FEW = 12;
 
 /**
- * Things by kind and id, in the order in which they came. Nearly every decision has a handful of them: comparing their names is
- * less work than making one text of each, hashing it and looking that up, a dozen times for a lock.
+ * Values by kind and id, in insertion order. Nearly every decision has a handful of them: comparing their
+ * names is less work than building, hashing and looking up one text for each, a dozen times for a lock.
  */
 export class EntityMap<V> {
   readonly #entries: Entry<V>[] = [];
@@ -22,7 +22,7 @@ export class EntityMap<V> {
     return undefined;
   }
 
-  /** Only for what is not in it yet. */
+  /** Only for a key that is not in it yet. */
   add(key: EntityKey, value: V): Entry<V> {
     const entry = { key, value };
     this.#entries.push(entry);

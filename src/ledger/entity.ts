@@ -11,17 +11,23 @@ export interface EventBody extends EntityKey {
   readonly data: JsonObject;
 }
 
-/** An entity's current state: the fold of its events. Stores keep it beside the log, in the same commit or soon after. */
+/**
+ * An entity's current state: the fold of its events. Stores keep it beside the log, in the same commit or
+ * soon after.
+ */
 export interface EntityRecord<S = JsonObject> extends EntityKey {
   readonly version: number;
-  /** Position of the commit that created it: the tie-break of every index, so equal keys come first in, first out. */
+  /**
+   * Position of the commit that created it: the tie-break of every index, so that equal keys are first in,
+   * first out.
+   */
   readonly born: number;
   readonly state: S;
 }
 
 /**
- * Where a record is found besides its id. `sort` and `group` hold one key each (a column and a partial index in SQL);
- * `links` holds any number and costs a side table, so only what is not on a hot path uses it.
+ * How a record is found other than by id. `sort` and `group` hold one key each (a column and a partial index
+ * in SQL). `links` holds any number and costs a side table, so it is used only off the hot paths.
  */
 export interface IndexKeys {
   readonly sort?: string | undefined;
@@ -33,13 +39,19 @@ export interface EntityType<S = JsonObject> {
   readonly kind: string;
   evolve(state: S | undefined, event: EventBody, at_ms: number): S;
   index(state: S, id: string): IndexKeys;
-  /** Changes seldom and is read often: a store may go by what it saw last, as a commit proves it anyway. */
+  /**
+   * Changes seldom and is read often: a store may use the version it saw last, since a commit proves it
+   * anyway.
+   */
   readonly steady?: boolean;
-  /** From then on it stands for nothing any more, and a store may sweep it away. */
+  /** From this time on the record no longer matters, and a store may sweep it away. */
   over_ms?(state: S): number | undefined;
-  /** What people look for in it, in stores into which others look too. */
+  /** What people look for in it, in stores that people and other programs look into. */
   shown?(state: S): JsonObject;
-  /** One record that nearly every commit goes by: a store may keep several witnesses of its version, so that callers with nothing else in common don't meet at it. */
+  /**
+   * One record that nearly every commit relies on. A store may keep several witnesses of its version, so that
+   * otherwise unrelated callers don't contend for it.
+   */
   readonly everyones?: boolean;
 }
 
@@ -53,7 +65,7 @@ export function defineEntities(...types: EntityType<any>[]): ReadonlyMap<string,
 }
 
 /**
- * Versions and fencing tokens: they grow with every write and, because they never fall behind the store's clock,
+ * Versions and fencing tokens. They grow with every write. They never fall behind the store's clock, so they
  * still grow when a file or a branch of history disappears.
  */
 export function nextVersion(record: EntityRecord<unknown> | undefined, now_ms: number): number {

@@ -1,9 +1,12 @@
 import type { Store } from './store-port.ts';
 
-/** The hints of a store one at a time, for who looks at other things between asking for one and awaiting it. */
+/**
+ * The hints of a store one at a time, for a caller that does other things between asking for a hint and
+ * awaiting it.
+ */
 export interface HintSource {
   next(): Promise<IteratorResult<void>>;
-  /** Nobody asks any more. */
+  /** The caller asks for no more hints. */
   end(): void;
 }
 
@@ -12,11 +15,11 @@ export function hintsOf(store: Store, project: string, signal: AbortSignal): Hin
   return {
     next() {
       const next = changes.next();
-      // Whoever awaits it hears of a failure; when nobody does any more, nobody has to.
+      // A caller that awaits it gets the failure; without one, the failure need not be reported.
       next.catch(() => {});
       return next;
     },
-    // It may stand at a hint that nobody took.
+    // The iterator may be holding a hint that was never taken.
     end: () => void changes.return?.(),
   };
 }

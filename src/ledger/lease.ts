@@ -3,9 +3,9 @@ import { type EntityRecord, nextVersion } from './entity.ts';
 import type { SessionName } from './log.ts';
 
 /**
- * A right with a holder, an expiry and a fencing token, exclusive unless it is said to be shared. File locks and task
- * claims are leases; this is the one place that says who holds one. They differ in policy only: what expiry does and who
- * may end it.
+ * A right with a holder, an expiry and a fencing token, exclusive unless it is marked as shared. File locks
+ * and task claims are leases; this is the only place that decides which session holds one. They differ in
+ * policy only: what happens on expiry, and which callers may end them.
  */
 export interface Lease {
   agent_id: string;
@@ -20,24 +20,30 @@ export interface Caller {
   readonly agent_id: string;
   readonly agent_type: string;
   readonly session_id: string;
-  /** The grant the caller means: named by it, or the connection's own current one. Undefined: whatever it holds now. */
+  /**
+   * The grant the caller means: the one it named, or the connection's own current one. Undefined: whatever it
+   * holds now.
+   */
   readonly token?: number | undefined;
 }
 
 export type Standing =
-  /** Nobody holds it now. `lapsed` is the lease that ran out, if one did. */
+  /** There is no holder now. `lapsed` is the lease that expired, if one did. */
   | { readonly standing: 'free'; readonly lapsed: Lease | undefined }
   | { readonly standing: 'mine'; readonly lease: Lease }
-  /** The caller means a grant that is over, and a newer one exists. */
+  /** The caller means a grant that is over, and there is a newer one. */
   | { readonly standing: 'superseded'; readonly lease: Lease }
   | { readonly standing: 'taken'; readonly lease: Lease };
 
-/** Expiry is decided here, on reading, by the store's time; no sweeper has to have run. */
+/** Expiry is decided here, on reading, by the store's time; it does not depend on a sweeper. */
 export function isOver(lease: Pick<Lease, 'expires_at_ms'>, now_ms: number): boolean {
   return now_ms >= lease.expires_at_ms;
 }
 
-/** Readers stand each other; nobody else does. Whether holder, waiter or newcomer. */
+/**
+ * Two shared leases are compatible; any other pair conflicts. The same holds between holders, waiters and
+ * newcomers.
+ */
 export function standEachOther(a: Sharing, b: Sharing): boolean {
   return a.shared === true && b.shared === true;
 }
@@ -70,8 +76,8 @@ export function grant(
 }
 
 /**
- * The holder asks again. The same session keeps its grant; another session of the same agent gets a new one, so that
- * the end of the old session can't free what the new one works under.
+ * The holder asks again. The same session keeps its grant. Another session of the same agent gets a new one,
+ * so that the end of the old session can't free what the new one relies on.
  */
 export function renew(
   record: EntityRecord<unknown>,
@@ -84,12 +90,15 @@ export function renew(
   return { ...lease, expires_at_ms: now_ms + ttl_ms };
 }
 
-/** Whether the lease is this session's. */
+/** Whether this session holds the lease. */
 export function isHeldBy(lease: Lease, { agent_id, session_id }: SessionName): boolean {
   return lease.agent_id === agent_id && lease.session_id === session_id;
 }
 
-/** A look through everything that is held, a page at a time: clean-up is rare, and an index by holder would cost every lock. */
+/**
+ * One page of a scan over everything that is held: clean-up is rare, and an index by holder would cost every
+ * lock.
+ */
 export interface HeldPage<S> {
   readonly range: Range;
   heldBy(records: readonly EntityRecord<S>[], session: SessionName): string[];

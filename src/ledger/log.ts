@@ -1,7 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { EventBody } from './entity.ts';
 
-/** Raised when stored events change or new ones come; golden logs of every number are kept and replayed. */
+/**
+ * Raised when stored events change or new ones are added; golden logs of every number are kept and replayed.
+ */
 export const EVENT_SCHEMA = 7;
 
 export interface Actor {
@@ -19,7 +21,9 @@ export interface SessionName {
 /** Coxswain's own commits (promoting delayed tasks, releasing dependents) act under this name. */
 export const HOUSEKEEPER: Actor = { agent_id: 'coxswain', agent_type: 'system', session_id: 'coxswain' };
 
-/** One request on its way to a commit: who asks for what, and the name under which a retry is recognised. */
+/**
+ * One request on its way to a commit: the agent, what it asks for, and the id by which a retry is recognised.
+ */
 export interface Request {
   readonly project: string;
   readonly actor: Actor;
@@ -28,15 +32,15 @@ export interface Request {
   readonly operation: string;
   readonly parameters: JsonObject;
   readonly operation_id: string;
-  /** Empty: the id was made for this call alone, so nobody can have used it before or will again. */
+  /** Empty: the id was made for this call alone, so no other call has used it or will. */
   readonly input_digest: string;
-  /** Monotonic time at which the door took it in. */
+  /** Monotonic time at which the request arrived. */
   readonly started_ms: number;
 }
 
 /**
- * A row of the log: one commit with its events, and at the same time the audit row of the operation that made it.
- * Reads and refusals are rows without events.
+ * A row of the log: one commit with its events, and at the same time the audit row of its operation. Reads
+ * and refusals are rows without events.
  */
 export interface LogEntry {
   readonly position: number;
@@ -53,9 +57,9 @@ export interface LogEntry {
   readonly result: JsonObject;
   readonly duration_ms: number;
   readonly events: readonly EventBody[];
-  /** What the records it created bear as their birth, in a store that numbers its rows only afterwards. */
+  /** The `born` of the records it created, in a store that numbers its rows only afterwards. */
   readonly born?: number | undefined;
-  /** Records that it made anew although the log knows older ones: the store had swept those away. */
+  /** Records that it created again although the log has older ones: the store had swept those away. */
   readonly anew?: readonly string[] | undefined;
 }
 

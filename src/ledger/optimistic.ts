@@ -24,24 +24,28 @@ export type CommitResult =
 export interface LoadAnswer {
   readonly now_ms: number;
   readonly seen: Seen | undefined;
-  /** From memory: maybe out of date, and the operation id was not looked up. */
+  /** Loaded from memory: it may be out of date, and the operation id was not looked up. */
   readonly unsure?: boolean;
 }
 
 /** The primitive steps of a store that decides outside its transaction. */
 export interface OptimisticEngine {
   /**
-   * Loads into the set; answers the store's time and what is known of the operation id. Unless asked to be sure, it may
-   * answer from memory and say so: a commit proves what it went by, but nobody is refused on such grounds.
+   * Loads into the set; returns the store's time and what is known of the operation id. Unless `sure`, it may
+   * answer from memory and say so: a commit proves what it relied on, but no call is refused on such grounds.
    */
   load(request: Request, needs: Needs, into: LoadedSet, sure: boolean): Promise<LoadAnswer>;
-  /** A lower bound of the store's time without asking it: expiry may be seen late, never early. */
+  /** A lower bound of the store's time, without asking the store: an expiry may be seen late, never early. */
   estimate_ms(): number;
-  /** All or nothing: if every version is as expected, the time limit has not passed and the id is new. */
+  /**
+   * All or nothing: commits if every version is as expected, the time limit has not passed and the id is new.
+   */
   commit(request: Request, proposal: Proposal, row: Unplaced): Promise<CommitResult>;
 }
 
-/** Steps 3 to 6 of an operation's way, for stores that decide first and prove at commit that nothing changed. */
+/**
+ * Steps 3 to 6 of an operation, for stores that decide first and prove at commit that nothing has changed.
+ */
 export async function runOptimistically<A extends JsonObject>(
   engine: OptimisticEngine,
   context: { entities: Entities; clock: Clock; random: Random },
@@ -70,7 +74,7 @@ async function attemptOnce<A extends JsonObject>(
   let now_ms: number | undefined;
   let unsure = false;
   let estimated_ms: number | undefined;
-  // One time for the whole attempt, so that the row is stamped with what the decision went by.
+  // One time for the whole attempt, so that the row has the time that the decision used.
   const time = () => {
     if (now_ms !== undefined) return now_ms;
     estimated_ms ??= engine.estimate_ms();
@@ -82,7 +86,7 @@ async function attemptOnce<A extends JsonObject>(
     const answer = await engine.load(request, step.value, loaded, sure);
     unsure ||= answer.unsure === true;
     if (answer.seen !== undefined) return recall<A>(request, answer.seen);
-    // The first round's time holds for the whole decision: what was alive then is what was loaded then.
+    // The first round's time is used for the whole decision: what was alive then is what was loaded then.
     now_ms ??= answer.now_ms;
     step = rounds.next();
   }
@@ -113,7 +117,7 @@ async function attemptOnce<A extends JsonObject>(
   return { status: 'committed', answer: verdict.answer, position: result.position, repeated: false };
 }
 
-/** The first outcome of an operation id, or a refusal when the id was used for something else. */
+/** The first outcome of an operation id, or a refusal when the id was used for a different request. */
 export function recall<A extends JsonObject>(request: Request, seen: Seen): Outcome<A> {
   if (seen.input_digest !== request.input_digest) {
     const message = `operation_id ${request.operation_id} was used before for a different request.`;

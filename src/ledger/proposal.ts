@@ -15,15 +15,15 @@ import { EntityMap } from './entity-map.ts';
 
 export interface RecordWrite extends EntityKey {
   readonly version: number;
-  /** The version it replaces; 0 creates. */
+  /** The version it replaces; 0: it is created. */
   readonly expected: number;
-  /** Whether it was looked for at all: what was not, and is created, must not be there. */
+  /** Whether it was loaded at all. A record that was not loaded and is created must not exist. */
   readonly wasSought: boolean;
   readonly born: number | undefined;
   readonly state: JsonObject;
   readonly state_before: JsonObject | undefined;
   readonly keys: IndexKeys;
-  /** Where it was found before; nothing for a new one. */
+  /** Its index keys before; empty for a new record. */
   readonly keys_before: IndexKeys;
 }
 
@@ -33,18 +33,18 @@ export interface Expectation extends EntityKey {
 
 export interface Proposal {
   readonly writes: readonly RecordWrite[];
-  /** What was read by key and is not written: it must not have changed either. */
+  /** Records that were read by key and are not written: they must not have changed either. */
   readonly expects: readonly Expectation[];
   readonly not_after_ms: number | undefined;
 }
 
-/** `isRead`: by its key, and so expected unchanged. */
+/** `isRead`: read by its key, and so expected unchanged. */
 interface Found {
   record: EntityRecord | undefined;
   isRead: boolean;
 }
 
-/** What has been loaded so far in the rounds of one decision. */
+/** Everything loaded so far in the rounds of one decision. */
 export class LoadedSet implements Loaded {
   readonly #found = new EntityMap<Found>();
   readonly #lists: { readonly range: Range; readonly records: readonly EntityRecord[] }[] = [];
@@ -113,8 +113,8 @@ function rangeText(range: Range): string {
 export type Settled<A extends JsonObject> = Exclude<Verdict<A>, { verdict: 'need' }>;
 
 /**
- * The rounds of one decision. A generator, so that a store which loads synchronously inside its transaction and one
- * that loads over a network drive the same code. It yields what to load and ends with a verdict.
+ * The rounds of one decision. A generator, so that a store that loads synchronously inside its transaction
+ * and one that loads over a network run the same code. It yields what to load and ends with a verdict.
  */
 export function* deliberate<A extends JsonObject>(
   decision: Decision<A>,
@@ -134,14 +134,14 @@ function isEmpty(needs: Needs): boolean {
   return (needs.keys?.length ?? 0) === 0 && (needs.ranges?.length ?? 0) === 0;
 }
 
-/** Folds the events of a verdict into the records to write and what else must still be as it was read. */
+/** Folds the events of a verdict into the records to write and the records that must be unchanged. */
 export function propose(
   entities: Entities,
   loaded: LoadedSet,
   events: readonly EventBody[],
   at_ms: number,
   not_after_ms: number | undefined,
-  /** To be begun anew, whatever is there: a copied row says so. */
+  /** Records to be created again even if they exist: a copied row says so. */
   anew: readonly string[] = [],
 ): Proposal {
   const written = new EntityMap<{ readonly record: EntityRecord | undefined; state: JsonObject }>();
@@ -153,7 +153,7 @@ export function propose(
       before.value.state = type.evolve(before.value.state, event, at_ms);
       continue;
     }
-    // What was never loaded is created: the store makes sure that it does not exist.
+    // A record that was never loaded is created: the store makes sure that it does not exist.
     const record = loaded.has(event) ? loaded.get<JsonObject>(event) : undefined;
     const state = type.evolve(isAnew(event) ? undefined : record?.state, event, at_ms);
     written.add({ kind: event.kind, id: event.id }, { record, state });
@@ -181,7 +181,7 @@ export function propose(
   return { writes, expects, not_after_ms };
 }
 
-/** Only a log that somebody else wrote can tell of a kind that is not among ours. */
+/** Only a log that another program wrote can contain a kind we don't know. */
 export function entityType(entities: Entities, kind: string) {
   const type = entities.get(kind);
   if (type === undefined)
@@ -192,7 +192,10 @@ export function entityType(entities: Entities, kind: string) {
   return type;
 }
 
-/** The limits of the tightest engine, on every engine. Returns the refusal, or undefined when it fits. */
+/**
+ * The limits of the tightest engine apply on every engine. Returns the refusal, or undefined when the
+ * proposal fits.
+ */
 export function overLimits(proposal: Proposal) {
   const entities = proposal.writes.length + proposal.expects.length;
   if (entities > limits.entities_per_commit) {
@@ -218,13 +221,13 @@ export function overLimits(proposal: Proposal) {
   return undefined;
 }
 
-/** Of the encoded state; stores call it where they have the text anyway. */
+/** For the encoded state; stores call it where they have the text anyway. */
 export function stateTooLarge(kind: string, stateText: string) {
   if (!isLonger(stateText, limits.state_bytes_max)) return undefined;
   return refuse('too_large', `The ${kind} would need more than ${limits.state_bytes_max} bytes.`);
 }
 
-/** In UTF-8, in which a unit of UTF-16 takes three bytes at most. */
+/** In UTF-8, where a UTF-16 code unit takes at most three bytes. */
 function isLonger(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text, 'utf8') > bytes;
 }

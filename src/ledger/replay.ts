@@ -9,7 +9,7 @@ export { canonical } from '../kernel/json.ts';
 
 export type State = Map<string, EntityRecord>;
 
-/** The fold of one row. Everything the product knows is this, applied from the first row on. */
+/** The fold of one row. The entire state of the product is this, applied from the first row on. */
 export function apply(entities: Entities, state: State, entry: LogEntry): void {
   const before = new Map<string, EntityRecord | undefined>();
   for (const key of entry.anew ?? []) state.delete(key);
@@ -41,7 +41,7 @@ export interface Replayed {
   readonly position: number;
 }
 
-/** Rebuilds the state from the whole log; `stateAt` in travel.ts does it for a moment of the past. */
+/** Rebuilds the state from the whole log; `stateAt` in travel.ts does it for a past moment. */
 export async function replay(
   store: Store,
   entities: Entities,
@@ -61,7 +61,7 @@ export async function replay(
   return { state, entries, events, position };
 }
 
-/** The rows of the log in order, page by page, up to where it ends when it is reached. */
+/** The rows of the log in order, page by page, up to its end at the time that is reached. */
 export async function* rowsOf(store: Store, project: string, after = 0): AsyncGenerator<LogEntry> {
   for (let position = after; ; ) {
     const { entries } = await store.read(project, position, 1000);
@@ -73,8 +73,8 @@ export async function* rowsOf(store: Store, project: string, after = 0): AsyncGe
 }
 
 /**
- * Compares a replayed state with the live records, while others go on writing: whatever differs is read again, and only
- * what differs although the log says nothing of it since is a difference.
+ * Compares a replayed state with the live records while other processes go on writing. A record that differs
+ * is read again; it counts as different only if the log has no newer row about it.
  */
 export async function compareWithLive(
   store: Store,
@@ -155,7 +155,7 @@ async function liveRecords(
   return live;
 }
 
-/** A store may have swept it away. */
+/** A store may have swept the record away. */
 export function isOver(entities: Entities, record: EntityRecord | undefined, now_ms: number): boolean {
   if (record === undefined) return false;
   const over_ms = entityType(entities, record.kind).over_ms?.(record.state);

@@ -3,7 +3,7 @@ import type { Store } from './store-port.ts';
 
 /** One proposal and what was decided about it. */
 export interface Decided {
-  /** How who proposed it knows it. */
+  /** The name by which the proposer knows it. */
   readonly proposal: string;
   readonly agent_id: string;
   readonly event_type: string;
@@ -21,11 +21,11 @@ export interface Serialised {
   readonly set_aside: readonly { readonly file: string; readonly reason: string }[];
 }
 
-/** A store to which agents only propose, and in which one process at a time decides. */
+/** A store to which agents only make proposals, and in which one process at a time decides. */
 export interface Serialiser {
-  /** One pass over everything that lies there. */
+  /** One pass over all waiting proposals. */
   serialise(): Promise<Serialised>;
-  /** Yields at once, and whenever something may have come; ends with the signal. */
+  /** Yields at once, and whenever something may have arrived; ends with the signal. */
   arrivals(signal: AbortSignal): AsyncIterable<void>;
 }
 

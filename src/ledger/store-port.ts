@@ -12,37 +12,46 @@ export type Outcome<A extends JsonObject> =
   | {
       readonly status: 'committed';
       readonly answer: A;
-      /** 0: the store puts its log in order only afterwards, so nobody knows it yet. */
+      /** 0: the store orders its log only afterwards, so the position is not known yet. */
       readonly position: number;
       /** True when this operation id was committed before: the answer is the first one. */
       readonly repeated: boolean;
     }
   | { readonly status: 'refused'; readonly refusal: Refusal };
 
-/** The whole of what an engine must do. A store that cannot do it at all throws `StoreFailure`. */
+/** Everything an engine must do. A store that cannot do its work at all throws `StoreFailure`. */
 export interface Store {
-  /** One conditional commit: seen before? load, decide, commit if nothing it read has changed. */
+  /**
+   * One conditional commit: look up the operation id, load, decide, commit if nothing that was read has
+   * changed.
+   */
   run<A extends JsonObject>(request: Request, decision: Decision<A>): Promise<Outcome<A>>;
-  /** The same for the first takeable record of an index, without callers getting in each other's way. */
+  /** The same for the first takeable record of an index, without contention between callers. */
   take<A extends JsonObject>(request: Request, taking: Taking<A>): Promise<Outcome<A>>;
   /** Current records and the store's time; decides nothing. */
   find(project: string, needs: Needs): Promise<{ loaded: Loaded; now_ms: number }>;
-  /** The audit row of a read or a refusal: soon, cheaply, and counted when it had to be dropped. */
+  /**
+   * The audit row of a read or a refusal: written soon and cheaply, and counted when it had to be dropped.
+   */
   note(row: Unplaced): void;
-  /** The log after a position, in order and without gaps that could still fill; `safe` is how far that is certain. */
+  /**
+   * The log after a position, in order and without gaps that could still fill; `safe` is how far that is
+   * certain.
+   */
   read(project: string, after: number, limit: number): Promise<{ entries: LogEntry[]; safe: number }>;
   /**
-   * Yields when the log may have grown. A hint: `read` is the truth. What is committed after the call is not missed,
-   * also when the caller is busy with the hint before. Ends when the signal says so or the store is closed.
+   * Yields when the log may have grown. This is a hint: `read` is the truth. No commit after the call is
+   * missed, even while the caller is busy with the previous hint. Ends when the signal is aborted or the
+   * store is closed.
    */
   watch(project: string, signal: AbortSignal): AsyncIterable<void>;
-  /** The log as an audit trail: searched, sealed, and in the end shortened. */
+  /** The log as an audit trail: searched, sealed and, eventually, shortened. */
   readonly trail: Trail;
-  /** For people who look: which engine, and what is special about it now. */
+  /** For people: which engine it is, and its current special conditions. */
   describe(): Promise<JsonObject>;
-  /** What is asked for before an earlier call was answered is still committed behind it. */
+  /** A call made before an earlier one was answered is still committed after it. */
   readonly inOrder?: boolean;
-  /** Audit rows given up under pressure since this store was opened. */
+  /** Audit rows dropped under pressure since this store was opened. */
   readonly dropped: number;
   close(): Promise<void>;
 }
@@ -52,17 +61,26 @@ export interface StoreContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
-  /** How a decision is built from its name, where a store lets one process decide for others. */
+  /** Builds decisions from their names, for stores in which one process decides for others on the machine. */
   readonly commands?: Commands | undefined;
-  /** For stores that other programs write, too. */
+  /** For stores that other programs also write to. */
   readonly foreign?: ForeignLines | undefined;
   readonly proposals?: ForeignProposals | undefined;
-  /** The project of those who open it, for what others write without naming one. */
+  /** The project of the process that opens it; used for lines of other programs that name none. */
   readonly project?: string | undefined;
-  /** A process that lives as long as its agent may commit for its neighbours and through them. Short ones never do. */
+  /**
+   * A process that lives as long as its agent may commit for its neighbours and through them. Short-lived
+   * processes never do.
+   */
   readonly sits?: boolean | undefined;
-  /** A process that ends with its one call: closing need not tidy up what the next one could go on with. */
+  /**
+   * A process that ends after one call: closing need not clean up anything that the next process can continue
+   * with.
+   */
   readonly brief?: boolean | undefined;
-  /** False: commits survive every end of a process, but a power cut only if something lasting follows. Default: true. */
+  /**
+   * False: commits survive any end of the process, but a power cut only if a lasting commit follows. Default:
+   * true.
+   */
   readonly lasting?: boolean | undefined;
 }

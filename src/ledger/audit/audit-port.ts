@@ -2,13 +2,13 @@ import type { LogEntry, Unplaced } from '../log.ts';
 import type { Seal } from './seal.ts';
 import type { AuditFilter } from './search-words.ts';
 
-/** A part of the log to look through, from its end: `above < position < below`. */
+/** A part of the log to search, from its end: `above < position < below`. */
 export interface Stretch {
   readonly above: number;
   readonly below: number;
-  /** Look at so many rows at most … */
+  /** Look at no more than this many rows … */
   readonly rows_max: number;
-  /** … and answer so many at most. */
+  /** … and return no more than this many. */
   readonly limit: number;
 }
 
@@ -22,7 +22,7 @@ export interface Scanned {
 /** A row as it is stored, whatever has happened to it. */
 export interface StoredRow {
   readonly position: number;
-  /** Undefined: it can't even be read. */
+  /** Undefined: it can't even be parsed. */
   readonly entry: LogEntry | undefined;
   /** False: the store's own checksum of the row is wrong. */
   readonly intact: boolean;
@@ -33,24 +33,26 @@ export interface Removal {
   readonly number: number;
   readonly mark: 'pruned_by' | 'archived_by';
   readonly positions: readonly number[];
-  /** The record of it, which becomes a row of the log in the same commit. */
+  /** The record of the removal, which becomes a row of the log in the same commit. */
   readonly row: Unplaced;
 }
 
 /**
- * The log seen as an audit trail: searched, sealed behind its end, and in the end shortened. Nothing here is part of a
- * commit; `ledger/trail/` does with it what is the same on every store.
+ * The log as an audit trail: searched, sealed behind its end and, eventually, shortened. Nothing here is part
+ * of a commit. What every store does in the same way is in `ledger/audit/`.
  */
 export interface Trail {
-  /** In the order of their numbers, those after `number`; or before it, the newest first. */
+  /** Seals after `number`, in order; or before it, the newest first. */
   sealsAfter(project: string, number: number, limit: number): Promise<Seal[]>;
   sealsBefore(project: string, number: number, limit: number): Promise<Seal[]>;
   leaves(project: string, number: number): Promise<Buffer | undefined>;
-  /** False: there is one of that number already. Whoever comes second looks again. */
+  /** False: there is already a seal of that number. The process that comes second looks again. */
   addSeal(seal: Seal, leaves: Buffer): Promise<boolean>;
   scan(project: string, filter: AuditFilter, stretch: Stretch): Promise<Scanned>;
-  /** Rows with `after < position <= last`, in order, unchecked: for whoever wants to know what is wrong with them. */
+  /**
+   * Rows with `after < position <= last`, in order and unchecked: for finding out what is wrong with them.
+   */
   stored(project: string, after: number, last: number): Promise<StoredRow[]>;
-  /** False: the segment bears that mark already, and nothing was done. */
+  /** False: the segment already has that mark, and nothing was done. */
   remove(project: string, removal: Removal): Promise<boolean>;
 }

@@ -1,8 +1,8 @@
 import type { LogEntry } from '../log.ts';
 
 /**
- * Rows from several places in the order of their positions, each once: whoever was interrupted while archiving has some
- * rows both in the file and in the log.
+ * Rows from several places in the order of their positions, each once: after an interrupted archiving some
+ * rows are both in the file and in the log.
  */
 export async function* mergeRows(sources: readonly AsyncIterable<LogEntry>[]): AsyncIterable<LogEntry> {
   const open: { iterator: AsyncIterator<LogEntry>; next: LogEntry }[] = [];
@@ -25,7 +25,7 @@ export async function* mergeRows(sources: readonly AsyncIterable<LogEntry>[]): A
       else lowest.next = following.value;
     }
   } finally {
-    // Whoever stops early leaves no file open.
+    // A reader that stops early leaves no file open.
     for (const { iterator } of open) await iterator.return?.();
   }
 }

@@ -1,12 +1,12 @@
 import type { LogEntry } from '../log.ts';
 import type { Store } from '../store-port.ts';
 
-/** A row may be large, and what is read is held twice while it is parsed. */
+/** A row may be large, and it is held twice while it is parsed. */
 const ROWS_AT_ONCE = 250;
 const SEALS_AT_ONCE = 500;
 
 export interface Span {
-  /** Rows behind this position. */
+  /** Rows after this position. */
   readonly after?: number | undefined;
   /** Rows up to and including this position. */
   readonly last?: number | undefined;
@@ -15,8 +15,9 @@ export interface Span {
 }
 
 /**
- * The log forward, without the sealed segments whose times lie outside: a seal knows its oldest and its newest one, so
- * this is exact whatever clocks did. Inside a segment every row comes; its reader looks at the times.
+ * The log forward, without the sealed segments whose times are out of range. A seal knows its oldest and
+ * newest time, so this is exact whatever clocks did. Inside a segment every row is yielded; the reader checks
+ * the times.
  */
 export async function* rowsForward(
   store: Store,
@@ -35,8 +36,8 @@ export async function* rowsForward(
 }
 
 /**
- * No row with events behind this position is labelled with that time or an earlier one. Asked of the seals from the end
- * back, so that a moment long ago is not looked for in everything since; nothing is certain while nothing is sealed.
+ * A position after which no row with events has that time or an earlier one. Found from the seals, from the
+ * end back, so that for a moment long ago not everything since is read; without seals nothing is certain.
  */
 export async function lastLabelledBy(store: Store, project: string, at_ms: number): Promise<number> {
   const { trail } = store;

@@ -9,7 +9,7 @@ import { describeRemoval } from './tombstone.ts';
 
 const SEALS_AT_ONCE = 200;
 
-/** Who removes, where, and how old it has to be. */
+/** The actor that removes, the store, and the minimum age of what is removed. */
 export interface Retention {
   readonly store: Store;
   readonly project: string;
@@ -18,7 +18,7 @@ export interface Retention {
   readonly before_ms: number;
 }
 
-/** The two ways out of the log: audit rows are pruned, what happened is archived. */
+/** Rows leave the log in two ways: audit rows are pruned, rows with events are archived. */
 interface Way {
   readonly mark: 'pruned_by' | 'archived_by';
   readonly operation: string;
@@ -55,7 +55,7 @@ export async function countPrunable(retention: Retention): Promise<Counted> {
   return counted;
 }
 
-/** Removes rows of reads and refusals, segment by segment. What happened (rows with events) stays. */
+/** Removes rows of reads and refusals, segment by segment. Rows with events stay. */
 export async function prune(
   retention: Retention,
   onProgress: (rows: number) => void = () => {},
@@ -81,7 +81,7 @@ export async function* archivable(
   }
 }
 
-/** Takes out of one segment what an archive holds. `archive` says where it went. */
+/** Removes from one segment the rows that an archive holds. `archive` says where they went. */
 export async function removeArchived(
   retention: Retention,
   each: Seal,
@@ -91,7 +91,10 @@ export async function removeArchived(
   return await remove(retention, each, archiving, rows, archive);
 }
 
-/** Sealed segments all of whose rows are older, with something to take. Sealing first, or old rows might be in none. */
+/**
+ * Sealed segments with something to remove, all of whose rows are old enough. Seals first, because old rows
+ * might otherwise be in no segment.
+ */
 async function* segments(retention: Retention, way: Way): AsyncIterable<Seal> {
   const { store, project, clock, before_ms } = retention;
   await seal(store, project, clock, { all: true });
@@ -106,8 +109,8 @@ async function* segments(retention: Retention, way: Way): AsyncIterable<Seal> {
 }
 
 /**
- * Undefined: somebody else has just taken them. A damaged segment is evidence: nothing of it is removed, nor archived as if
- * it were sound.
+ * Undefined: another process has just removed them. A damaged segment is evidence: nothing of it is removed,
+ * nor archived as if it were intact.
  */
 async function sealedRows(retention: Retention, each: Seal, way: Way): Promise<LogEntry[] | undefined> {
   const { store, project } = retention;

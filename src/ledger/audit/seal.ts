@@ -3,39 +3,45 @@ import { canonical, type JsonObject } from '../../kernel/json.ts';
 import type { LogEntry } from '../log.ts';
 import { wordsOf } from './search-words.ts';
 
-/** What a seal says of its rows: all of it goes into the hash. */
+/** What a seal says about its rows: all of it goes into the hash. */
 export interface SealedFacts {
   readonly project: string;
   /** 1, 2, 3 … within a project. */
   readonly number: number;
-  /** The hash of the seal before; empty for the first. */
+  /** The hash of the previous seal; empty for the first. */
   readonly previous: string;
   /** The rows of the project with `after < position <= last`. */
   readonly after: number;
   readonly last: number;
   readonly rows: number;
-  /** How many of them are of reads and refusals, and how many have events. The rest are records of removals. */
+  /** How many of them are reads and refusals, and how many have events. The rest are records of removals. */
   readonly quiet_rows: number;
   readonly event_rows: number;
   readonly oldest_at_ms: number;
   readonly newest_at_ms: number;
   readonly sealed_at_ms: number;
-  /** What a search can look for in these rows (words.ts); null: too much to list. */
+  /** What a search can look for in these rows (search-words.ts); null: too many to list. */
   readonly words: string | null;
 }
 
 export interface Seal extends SealedFacts {
   readonly hash: string;
-  /** Positions of the rows that record what retention took out of this segment. */
+  /** Positions of the rows that record what retention removed from this segment. */
   readonly pruned_by: number | null;
   readonly archived_by: number | null;
 }
 
-/** The operations whose rows record a removal. They stay for ever: without them a gap would be unexplained. */
+/**
+ * The operations whose rows record a removal. These rows stay for ever: without them a gap would be
+ * unexplained.
+ */
 export const PRUNE = 'prune_audit';
 export const ARCHIVE = 'archive_audit';
 
-/** What retention makes of a row: reads and refusals may be pruned, what happened may be archived, records stay. */
+/**
+ * How retention treats a row: reads and refusals may be pruned, rows with events may be archived, records
+ * stay.
+ */
 export type RowKind = 'quiet' | 'event' | 'record';
 const KINDS: readonly RowKind[] = ['quiet', 'event', 'record'];
 
@@ -44,7 +50,7 @@ export function kindOf({ events, operation }: LogEntry): RowKind {
   return operation === PRUNE || operation === ARCHIVE ? 'record' : 'quiet';
 }
 
-/** One sealed row: where it stood, of which kind it was and what it said. */
+/** One sealed row: its position, its kind and the hash of its contents. */
 export interface Leaf {
   readonly position: number;
   readonly kind: RowKind;
@@ -55,12 +61,15 @@ const KIND_AT = 8;
 const DIGEST_AT = KIND_AT + 1;
 const LEAF_BYTES = DIGEST_AT + SHA256_BYTES;
 
-/** What a row says is the same on every store, so a log that was copied is verified by the same seals. */
+/** The contents of a row are the same on every store, so a copied log is verified by the same seals. */
 export function digestOf({ position: _, born: _born, anew: _anew, ...content }: LogEntry): string {
   return sha256(canonical(content));
 }
 
-/** 41 bytes a row: with the leaves kept apart from the rows, the chain holds when a row has lawfully gone. */
+/**
+ * 41 bytes a row. The leaves are kept apart from the rows, so the chain still holds when a row was lawfully
+ * removed.
+ */
 export function packLeaves(entries: readonly LogEntry[]): Buffer {
   const packed = Buffer.alloc(entries.length * LEAF_BYTES);
   for (const [index, entry] of entries.entries()) {
@@ -84,7 +93,7 @@ export function unpackLeaves(packed: Buffer): Leaf[] {
   return leaves;
 }
 
-/** Hash of some of a segment's leaves: what a removal leaves of what it took. */
+/** The hash of some of a segment's leaves: this remains of the rows that a removal took. */
 export function digestOfLeaves(packed: Buffer, positions: ReadonlySet<number>): string {
   const parts: Buffer[] = [];
   for (const [index, { position }] of unpackLeaves(packed).entries())
@@ -95,7 +104,7 @@ export function digestOfLeaves(packed: Buffer, positions: ReadonlySet<number>): 
 export function sealHash(facts: SealedFacts, packed: Buffer): string {
   const { project, number, previous, after, last, rows, quiet_rows, event_rows } = facts;
   const { oldest_at_ms, newest_at_ms, sealed_at_ms, words } = facts;
-  // Named one by one: what a store adds to a seal must not change its hash.
+  // Named one by one: a field that a store adds to a seal must not change its hash.
   const hashed: JsonObject = { project, number, previous, after, last, rows, quiet_rows, event_rows };
   Object.assign(hashed, { oldest_at_ms, newest_at_ms, sealed_at_ms, words });
   return sha256(`coxswain-seal-1\n${canonical(hashed)}\n${sha256(packed)}`);

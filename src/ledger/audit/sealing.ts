@@ -5,7 +5,9 @@ import type { Store } from '../store-port.ts';
 import { makeSeal, packLeaves, type Seal } from './seal.ts';
 
 const SEGMENT_ROWS = 1000;
-/** A segment spans a day at most, or retention could not remove old rows that share one with new rows. */
+/**
+ * A segment spans a day at most; otherwise retention could not remove old rows that share one with new rows.
+ */
 const SEGMENT_SPAN_MS = 24 * 3600 * 1000;
 /** Older rows are sealed even if they are few. */
 const SEAL_AFTER_MS = 60_000;
@@ -13,7 +15,7 @@ const LOOK_EVERY_MS = 15_000;
 const CATCH_UP_EVERY_MS = 50;
 /** Catching up takes a fifth of the time at most. */
 const PAUSES_PER_WORK = 4;
-/** Rows hashed without letting anybody else in this process go on. */
+/** Rows hashed before other work in this process gets its turn. */
 const ROWS_AT_ONCE = 100;
 
 export interface SealOptions {
@@ -23,8 +25,9 @@ export interface SealOptions {
 }
 
 /**
- * Seals what is complete: full segments, and rows that have waited for long enough. Any number of processes may do so at
- * once: a seal is added only behind the one it was made for. Answers how many rows were sealed here.
+ * Seals what is complete: full segments, and rows that have waited for long enough. Any number of processes
+ * may do so at once: a seal is added only behind the one it was made for. Returns how many rows were sealed
+ * here.
  */
 export async function seal(
   store: Store,
@@ -33,7 +36,8 @@ export async function seal(
   options: SealOptions = {},
 ): Promise<number> {
   const all = options.all === true;
-  // The end as it is now: behind somebody who goes on writing one would seal row by row and never be done.
+  // The end as it is now: while other processes keep writing, this would otherwise seal row by row and never
+  // finish.
   const end = all ? (await store.read(project, 0, 1)).safe : 0;
   for (let rows = 0; ; ) {
     const [before] = await store.trail.sealsBefore(project, Number.MAX_SAFE_INTEGER, 1);
@@ -45,7 +49,7 @@ export async function seal(
   }
 }
 
-/** One segment. Undefined: there is nothing to seal. None: somebody else was quicker. */
+/** One segment. Undefined: there is nothing to seal. Null: another process was quicker. */
 async function sealNext(
   store: Store,
   project: string,
@@ -60,7 +64,7 @@ async function sealNext(
   return (await store.trail.addSeal(sealed, leaves)) ? entries.length : 0;
 }
 
-/** A look at one row: most of the time there is nothing to do. */
+/** Looks at one row: most of the time there is nothing to do. */
 async function isDue(store: Store, project: string, before: Seal | undefined, clock: Clock) {
   const after = before?.last ?? 0;
   const { entries, safe } = await store.read(project, after, 1);
@@ -74,7 +78,7 @@ function isLate(oldest: LogEntry | undefined, clock: Clock): boolean {
 interface Segment {
   readonly entries: LogEntry[];
   readonly leaves: Buffer;
-  /** Nothing more belongs to it. */
+  /** No further row belongs to it. */
   readonly full: boolean;
 }
 
@@ -99,11 +103,11 @@ async function gather(store: Store, project: string, after: number): Promise<Seg
 }
 
 /**
- * Seals from time to time as long as this process lives; whatever goes wrong is tried again. Ends with the signal.
+ * Seals from time to time as long as this process lives; failures are retried. Ends with the signal.
  *
- * Of the many that have one log open, one at a time catches up: they look at times of their own, and whoever finds that
- * somebody else was quicker leaves the rest to that one. Eight of them going through the same rows, for one seal that counted,
- * left an eighth of the commits of each second.
+ * Of the many processes that have one log open, one at a time catches up: each looks at times of its own, and
+ * a process that finds another one was quicker leaves the rest to that one. When eight processes all hashed
+ * the same rows, for one seal that counted, an eighth of the commits per second was left.
  */
 export async function keepSealing(
   store: Store,
@@ -118,11 +122,13 @@ export async function keepSealing(
       const started_ms = clock.elapsed_ms();
       const [before] = await store.trail.sealsBefore(project, Number.MAX_SAFE_INTEGER, 1);
       const sealed = (await sealNext(store, project, clock, before, false)) ?? 0;
-      // A long log that was never sealed is caught up with little by little: others are waiting for this process.
+      // A long log that was never sealed is caught up with little by little: callers are waiting for this
+      // process.
       const worked_ms = clock.elapsed_ms() - started_ms;
       pause_ms = sealed === 0 ? undefined : Math.max(CATCH_UP_EVERY_MS, PAUSES_PER_WORK * worked_ms);
     } catch {
-      // The store is away or the log is damaged: whoever works with it hears that, and `cox audit verify` says more.
+      // The store is away or the log is damaged: the callers that work with it are told, and `cox audit
+      // verify` says more.
       pause_ms = undefined;
     }
   }

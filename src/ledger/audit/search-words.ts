@@ -9,13 +9,13 @@ export interface AuditFilter {
   readonly result?: string | undefined;
 }
 
-/** With more to list than this, a segment is simply looked through. */
+/** A segment with more words is searched row by row. */
 const WORDS_MAX = 200;
 const WORDS_CHARS_MAX = 8000;
 
 /**
- * Everything a row can be found by, as short texts. A segment lists those of its rows once, when it is sealed: that is the
- * search index, and no commit pays for it.
+ * Everything a row can be found by, as short texts. A segment lists the words of its rows once, when it is
+ * sealed: that is the search index, and it costs no commit anything.
  */
 function wordsOfRow({ agent_id, operation, result }: LogEntry): string[] {
   const words = [word('agent', agent_id), word('operation', operation)];
@@ -23,7 +23,7 @@ function wordsOfRow({ agent_id, operation, result }: LogEntry): string[] {
   return words;
 }
 
-/** Under which names a result can be asked for. */
+/** The names under which a result can be searched. */
 function resultNames(result: LogEntry['result']): string[] {
   if (result.success !== false) return ['success'];
   const codes = [result.error, result.action, result.reason];
@@ -31,7 +31,7 @@ function resultNames(result: LogEntry['result']): string[] {
 }
 
 function word(kind: string, value: string): string {
-  // JSON has no line break inside a string, so words can be told apart by lines.
+  // JSON has no line break inside a string, so words can be separated by line breaks.
   return `${kind} ${JSON.stringify(value)}`;
 }
 

@@ -3,14 +3,14 @@ import type { Store } from '../store-port.ts';
 import type { Trail } from './audit-port.ts';
 import { type AuditFilter, mayMatch } from './search-words.ts';
 
-/** One call looks at so many rows at most; the cursor goes on from there. */
+/** One call looks at no more than this many rows; the cursor continues from there. */
 const ROWS_PER_CALL = 50_000;
-/** And at so many at a time, so that a process which serves others is not held up. */
+/** Rows looked at in one go, so that a process that serves other processes is not held up. */
 const ROWS_AT_ONCE = 2000;
 const SEALS_AT_ONCE = 500;
 
 export interface AuditQuery extends AuditFilter {
-  /** Only what is older than this position. */
+  /** Only rows before this position. */
   readonly below?: number | undefined;
   readonly limit: number;
 }
@@ -18,11 +18,11 @@ export interface AuditQuery extends AuditFilter {
 export interface AuditPage {
   /** Newest first. */
   readonly entries: LogEntry[];
-  /** Where to go on; undefined when there is nothing older. */
+  /** Where to continue; undefined when there is nothing older. */
   readonly below: number | undefined;
 }
 
-/** Newest first. What was sealed is looked at only where its seal says that there may be something to find. */
+/** Newest first. A sealed segment is read only if its seal says that it may contain a match. */
 export async function search(trail: Trail, project: string, query: AuditQuery): Promise<AuditPage> {
   const entries: LogEntry[] = [];
   let below = query.below ?? Number.MAX_SAFE_INTEGER;
@@ -63,13 +63,15 @@ async function* stretches(trail: Trail, project: string, filter: AuditFilter, be
 
 /** The rows of the log since a moment. */
 export interface Window {
-  /** There were more rows than asked for; only the newest are in it. */
+  /** There were more rows than asked for; only the newest are included. */
   readonly cut: boolean;
   /** In order. */
   readonly rows: AsyncIterable<LogEntry>;
 }
 
-/** Segments that ended before it are not read at all, and of what is left no more than `rows_max`. */
+/**
+ * Segments that ended before the moment are not read at all, and of the rest no more than `rows_max` rows.
+ */
 export async function rowsSince(
   store: Store,
   project: string,

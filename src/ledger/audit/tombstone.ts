@@ -2,12 +2,15 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Trail } from './audit-port.ts';
 import { ARCHIVE, digestOfLeaves, PRUNE, type RowKind, type Seal, unpackLeaves } from './seal.ts';
 
-/** What a row of the log says about the removal of others: which ones of a segment, and the hash of what they were. */
+/**
+ * What a row of the log says about the removal of other rows: which rows of a segment, and the hash of what
+ * they were.
+ */
 export interface Tombstone {
   readonly removed: ReadonlySet<number>;
 }
 
-/** The record's fields. A bit a row, so that even a thousand removed ones fit into a line. */
+/** The record's fields. One bit per row, so that even a thousand removed rows fit into a line. */
 export function describeRemoval(packed: Buffer, removed: ReadonlySet<number>): JsonObject {
   const leaves = unpackLeaves(packed);
   const bits = Buffer.alloc(Math.ceil(leaves.length / 8));
@@ -16,7 +19,10 @@ export function describeRemoval(packed: Buffer, removed: ReadonlySet<number>): J
   return { removed: removed.size, which: bits.toString('base64'), digest: digestOfLeaves(packed, removed) };
 }
 
-/** Undefined: it is not what it says, or takes what its kind of removal may not take. */
+/**
+ * Undefined: it does not match its own hash or count, or removes rows that its kind of removal may not
+ * remove.
+ */
 function readRemoval(
   packed: Buffer,
   kind: RowKind,
@@ -26,12 +32,12 @@ function readRemoval(
   const bits = Buffer.from(which, 'base64');
   const taken = unpackLeaves(packed).filter((_, index) => ((bits[index >> 3] ?? 0) >> (index & 7)) & 1);
   const positions = new Set(taken.map(({ position }) => position));
-  // Nobody removes what happened and calls it a read.
+  // A removal of reads must not contain rows with events.
   if (taken.length !== removed || taken.some((leaf) => leaf.kind !== kind)) return undefined;
   return digestOfLeaves(packed, positions) === digest ? positions : undefined;
 }
 
-/** The records that a seal refers to; or what is wrong with one of them. */
+/** The records that a seal refers to, or what is wrong with one of them. */
 export async function readTombstones(trail: Trail, project: string, seal: Seal, packed: Buffer) {
   const tombstones: Tombstone[] = [];
   const marks = [
@@ -53,7 +59,7 @@ export async function readTombstones(trail: Trail, project: string, seal: Seal, 
   return tombstones;
 }
 
-/** The files that a part of the log was moved to. */
+/** The files to which a part of the log was moved. */
 export async function archivesOf(trail: Trail, project: string) {
   const archives = new Map<string, { archive: string; sha256: string }>();
   for (let number = 0; ; ) {

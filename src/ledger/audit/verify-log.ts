@@ -27,9 +27,9 @@ export interface Verification {
   readonly fault: Fault | undefined;
   readonly seals: number;
   readonly rows: number;
-  /** Rows that retention has taken out, each proven by a record in the log. */
+  /** Rows that retention has removed, each proven by a record in the log. */
   readonly removed: number;
-  /** The end of the chain, as far as it holds: to be kept outside the store, for `expect`. */
+  /** The end of the chain, as far as it is valid: to be kept outside the store, for `expect`. */
   readonly head: { readonly number: number; readonly hash: string; readonly position: number } | undefined;
   readonly tail: {
     readonly after: number;
@@ -39,12 +39,15 @@ export interface Verification {
 }
 
 export interface VerifyOptions {
-  /** A head that somebody has kept: the chain must contain it, or sealed history was cut off or replaced. */
+  /**
+   * A head that was kept outside the store: the chain must contain it, or sealed history was cut off or
+   * replaced.
+   */
   readonly expect?: string | undefined;
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
-/** Recomputes the chain over all sealed rows, then looks through the rest. Stops at the first fault. */
+/** Recomputes the chain over all sealed rows, then checks the rest. Stops at the first fault. */
 export async function verify(
   store: Store,
   project: string,
@@ -112,7 +115,7 @@ async function checkSegment(
       message: `Seal ${number} is not what was sealed after seal ${number - 1}.`,
     });
   const leaves = unpackLeaves(packed);
-  // There is nothing before the first row; what somebody has put there counts as added.
+  // There is nothing before the first row; a row found there counts as added.
   const after = number === 1 ? Number.MIN_SAFE_INTEGER : seal.after;
   const stored = await trail.stored(project, after, seal.last);
   const tombstones = await readTombstones(trail, project, seal, packed);
@@ -131,7 +134,7 @@ function isGenuine(seal: Seal, packed: Buffer, before: Seal | undefined): boolea
   );
 }
 
-/** Finds the first position at which what is stored is not what was sealed. */
+/** Finds the first position at which the stored row is not the one that was sealed. */
 function compare(
   leaves: readonly Leaf[],
   stored: readonly StoredRow[],
@@ -164,7 +167,7 @@ function compare(
   return undefined;
 }
 
-/** Behind the last seal there is only what the store itself can tell: checksums and, on SQLite, gaps. */
+/** After the last seal only the store's own checks apply: checksums and, on SQLite, gaps. */
 async function lookThroughTail(store: Store, project: string, after: number) {
   let rows = 0;
   let oldest_at_ms: number | undefined;

@@ -9,8 +9,9 @@ const ROUNDS_MAX = 20;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Where the target's records are not what the source's log folds to. What the target has gone on with by itself is its own;
- * births are each store's own too. What was over it may have swept away.
+ * Where the target's records differ from the fold of the source's log. Ignores records that the target has
+ * continued by itself, and births, which differ between stores. The target may have swept away records that
+ * are over.
  */
 export async function differences(
   { to, project, entities, clock }: Copying,
@@ -35,7 +36,7 @@ export async function differences(
       }
     }
     if (left.length === 0 || round === ROUNDS_MAX) return different;
-    // Somebody may have gone on with it since: its row tells, if not at once.
+    // Another process may have changed it since. Its row will show that, though perhaps not at once.
     await clock.sleep(round === 0 ? 0 : LOOK_AGAIN_MS);
     const touched = new Set<string>();
     await target.catchUp(({ events }, identity) => {

@@ -9,13 +9,13 @@ import type { Store } from '../store-port.ts';
 import { hexOf, Identities, isOfTheStore, unplaced } from './row-identity.ts';
 import type { Source, Survey } from './survey.ts';
 
-/** Rows on their way at once, where a store keeps their order: one transaction and one sync of the disk for all. */
+/** Rows sent at once to a store that keeps their order: one transaction and one sync of the disk for all. */
 const ROWS_AT_ONCE = 64;
-/** A row that was committed can be read a moment later, where a store puts its log in order behind the commits. */
+/** How long until a committed row can be read, in a store that orders its log after the commits. */
 const READABLE_MS_MAX = 2000;
 const LOOK_AGAIN_MS = 50;
 
-/** A row, and what it changes as that was before it at its source. */
+/** A row, and the state before it of the records that it changes, at its source. */
 interface Copy {
   readonly entry: LogEntry;
   readonly identity: string;
@@ -24,9 +24,9 @@ interface Copy {
 
 export interface Copied {
   readonly copied: number;
-  /** Rows that somebody else has put there meanwhile. */
+  /** Rows that another sync has copied meanwhile. */
   readonly overtaken: number;
-  /** The source's fold. */
+  /** The fold of the source's log. */
   readonly state: State;
   readonly identities: Identities;
 }
@@ -41,8 +41,9 @@ export interface Copying {
 }
 
 /**
- * Puts each row that the target lacks behind what it followed at its source. A row with events is committed only onto the very
- * versions that it met there, so nobody can apply it twice or out of turn; one without is known by its name.
+ * Adds each row that the target lacks, after the rows it followed at its source. A row with events is
+ * committed only on exactly the versions that it followed there, so it can't be applied twice or out of
+ * order. A row without events is recognised by its id.
  */
 export async function copyRows(copying: Copying, { last, target }: Survey): Promise<Copied> {
   const { from, to, entities, clock, onProgress = () => {} } = copying;
@@ -79,7 +80,10 @@ export async function copyRows(copying: Copying, { last, target }: Survey): Prom
   return { ...counted, state, identities };
 }
 
-/** `elsewhere`: the target does not stand where the source did before this row. A refusal: it does not take it at all. */
+/**
+ * `elsewhere`: the target is not in the state that the source had before this row. A refusal: the target does
+ * not accept the row at all.
+ */
 async function copyOne(
   { to, project, entities }: Copying,
   { entry, identity, before }: Copy,
@@ -91,7 +95,8 @@ async function copyOne(
     actor: { agent_id, agent_type, session_id },
     ...{ sequence, operation, parameters },
     operation_id: `sync:${hexOf(identity)}`,
-    // Versions say it of a row with events, and for ever: no id has to be kept for it.
+    // For a row with events the versions ensure that it is applied once, for ever: no id has to be kept for
+    // it.
     input_digest: events.length === 0 ? hexOf(identity) : '',
     started_ms: 0,
   };
@@ -103,7 +108,7 @@ async function copyOne(
       fits = keys.every((key) => {
         const record = before.get(keyText(key));
         const there = loaded.get(key);
-        // What was over the target may have swept away: there it begins anew.
+        // The target may have swept away records that are over: there they are created again.
         return (
           there?.version === record?.version || (there === undefined && isOver(entities, record, now_ms))
         );

@@ -14,12 +14,15 @@ export function hexOf(identity: string): string {
   return Buffer.from(identity, 'latin1').toString('hex');
 }
 
-/** The row as another log takes it in: where it stands there is that log's own affair. */
+/** The row as another log takes it in: its position there is up to that log. */
 export function unplaced({ position: _, born: __, ...row }: LogEntry): Unplaced {
   return row;
 }
 
-/** Rows about the store they stand in, not about the project: how it read its log in, what retention took out of it. */
+/**
+ * Rows about the store that contains them, not about the project: how it read its log in, what retention
+ * removed.
+ */
 export function isOfTheStore(entry: LogEntry): boolean {
   const { agent_type, operation } = entry;
   return kindOf(entry) === 'record' || (agent_type === 'system' && OF_FILES.has(operation));
@@ -27,8 +30,9 @@ export function isOfTheStore(entry: LogEntry): boolean {
 const OF_FILES = new Set(['log_read', 'log_replaced']);
 
 /**
- * What makes a row the same row in another store. Of what happened that is who did it, when, and the events: the
- * log of a files store keeps no more when it is all that is left. Of a read or a refusal it is all of it, as in a seal.
+ * What makes a row the same row in another store. For a row with events: who did it, when, and the events.
+ * The log of a files store keeps no more than that when only the log is left. For a read or a refusal: all of
+ * it, as in a seal.
  */
 function digestOfRow(entry: LogEntry): string {
   if (entry.events.length === 0) return shortened(digestOf(unplaced(entry) as LogEntry));
@@ -38,7 +42,10 @@ function digestOfRow(entry: LogEntry): string {
   return shortened(sha256(canonical({ project, at_ms, ...who, operation, operation_id, events })));
 }
 
-/** The identities of a log's rows, which are shown to it once each and in order. Equal rows are told apart by counting. */
+/**
+ * The identities of a log's rows, which are passed in once each and in order. Equal rows are told apart by
+ * counting.
+ */
 export class Identities {
   readonly #known = new Set<string>();
   readonly #counts = new Map<string, number>();

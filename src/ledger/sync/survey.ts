@@ -7,7 +7,7 @@ import type { Store } from '../store-port.ts';
 import { Identities, isOfTheStore } from './row-identity.ts';
 import { TargetLog } from './sync-target.ts';
 
-/** A log from its first row on, with what was archived of it; up to a position if one is given. */
+/** A log from its first row on, including its archived rows; up to a position if one is given. */
 export interface Source {
   rows(last?: number): AsyncIterable<LogEntry>;
 }
@@ -16,7 +16,7 @@ export interface Target extends Source {
   readonly store: Store;
 }
 
-/** An entity about which each of the two has something to say that the other does not know. */
+/** An entity for which each of the two logs has rows that the other lacks. */
 interface Contradiction extends EntityKey {
   readonly from: LogEntry;
   readonly to: LogEntry;
@@ -25,18 +25,18 @@ interface Contradiction extends EntityKey {
 const CONTRADICTIONS_NAMED = 10;
 
 export interface Survey {
-  /** The source's end, when it was first read: what comes later is for the next time. */
+  /** The source's end when it was first read: later rows are left for the next sync. */
   readonly last: number;
   readonly rows: number;
   readonly missing: number;
   readonly target: TargetLog;
-  /** Of the source's entities, those with which the target has gone on by itself. */
+  /** The source's entities that the target has continued by itself. */
   readonly goneOn: ReadonlySet<string>;
 }
 
 /**
- * What the target lacks. Throws, before anything is written, when the two contradict each other: a row can follow only
- * what it followed at its source, or the fold would be another one.
+ * Finds what the target lacks. Throws, before anything is written, when the two contradict each other: a row
+ * can follow only what it followed at its source; otherwise the fold would differ.
  */
 export async function survey(from: Source, to: Target, project: string): Promise<Survey> {
   const given = await read(from);
@@ -100,7 +100,7 @@ function diverged(contradictions: readonly Contradiction[]): StoreFailure {
   });
 }
 
-/** Who did what when: the first thing that only this one knows. */
+/** Names the first row that only this log has: who did what, and when. */
 function named(side: string, { at_ms, agent_id, operation }: LogEntry): JsonObject {
   return {
     [`${side}_agent`]: agent_id,

@@ -5,12 +5,12 @@ import { survey, type Target } from './survey.ts';
 
 export interface SyncOptions extends Copying {
   readonly to: Target;
-  /** Only says what would be copied. */
+  /** Only reports what would be copied. */
   readonly dry_run?: boolean | undefined;
 }
 
 export interface Synced {
-  /** Of the source's log, without those about the source itself. */
+  /** Rows of the source's log, without those about the source itself. */
   readonly rows: number;
   readonly missing: number;
   readonly copied: number;
@@ -19,9 +19,9 @@ export interface Synced {
 }
 
 /**
- * Brings the target's log up to the source's: each row once, however often it runs, wherever it was interrupted and whoever
- * else does the same at that moment. Throws `histories_diverged` when both have gone on with the same entity.
- * It leaves no row of its own, or two logs would never be equal.
+ * Brings the target's log up to the source's: each row once, however often it runs, wherever it was
+ * interrupted, and even if another sync runs at the same time. Throws `histories_diverged` when both have
+ * continued the same entity. It adds no row of its own; otherwise two logs would never be equal.
  */
 export async function sync(options: SyncOptions): Promise<Synced> {
   const surveyed = await survey(options.from, options.to, options.project);

@@ -8,7 +8,7 @@ const SEALS_AT_ONCE = 200;
 
 export type OnRow = (entry: LogEntry, identity: string) => void;
 
-/** What the target's log has by now; others may write to it meanwhile. */
+/** What the target's log has by now; other processes may write to it meanwhile. */
 export class TargetLog {
   readonly #store: Store;
   readonly #project: string;
@@ -24,13 +24,13 @@ export class TargetLog {
     return this.#identities.has(identity);
   }
 
-  /** All of it, from its first row on: with what was archived, and knowing what was pruned. */
+  /** All of it, from its first row on: with archived rows, and knowing what was pruned. */
   async read(rows: AsyncIterable<LogEntry>, onRow: OnRow): Promise<void> {
     await this.#addPruned();
     await this.#add(rows, onRow);
   }
 
-  /** What has come since. */
+  /** Rows added since. */
   async catchUp(onRow: OnRow = () => {}): Promise<void> {
     await this.#add(rowsOf(this.#store, this.#project, this.#position), onRow);
   }
@@ -42,7 +42,7 @@ export class TargetLog {
     }
   }
 
-  /** Reads and refusals that retention has removed here are not to come back; their seals still know them. */
+  /** Reads and refusals that retention has removed here must not come back; their seals still know them. */
   async #addPruned(): Promise<void> {
     const { trail } = this.#store;
     for (let number = 0; ; ) {

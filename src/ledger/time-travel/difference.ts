@@ -1,14 +1,17 @@
 import { canonical, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 
-/** One value that is not what it was. A side that is not there had no such field. */
+/** One value that has changed. A missing side means that the field did not exist. */
 export interface FieldChange {
-  /** A JSON pointer (RFC 6901): `/lease/agent_id`. Names with dots and slashes in them are names all the same. */
+  /** A JSON pointer (RFC 6901): `/lease/agent_id`. It can express names with dots and slashes in them. */
   readonly path: string;
   readonly from?: Json;
   readonly to?: Json;
 }
 
-/** Objects are compared name by name, whatever else as a whole. A field without a value is none. */
+/**
+ * Objects are compared name by name, other values as a whole. A field whose value is undefined counts as
+ * missing.
+ */
 export function fieldChanges(before: JsonObject, after: JsonObject): FieldChange[] {
   return [...compared(before, after, '')];
 }
@@ -32,7 +35,7 @@ function ownValue(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The names of a pointer. */
+/** The names in a pointer. */
 export function pointerNames(path: string): string[] {
   return path
     .split('/')

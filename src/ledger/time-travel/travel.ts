@@ -3,22 +3,26 @@ import { type Entities, type EntityRecord, keyText } from '../entity.ts';
 import type { LogEntry } from '../log.ts';
 import { apply, type State } from '../replay.ts';
 
-/** How far a moment reaches into the log. */
+/** How far into the log a moment reaches. */
 export interface Reach {
   /** Of the last row that belongs to it; 0 when none does. */
   readonly position: number;
-  /** What that row's clock said. */
+  /** The time of that row. */
   readonly at_ms: number | undefined;
   readonly rows: number;
   readonly events: number;
-  /** Of a time: rows within reach that are labelled with a later one, for the clock was set back after them. */
+  /**
+   * For a moment by the clock: rows within reach that have a later time, because the clock was set back after
+   * them.
+   */
   readonly later_rows: number;
 }
 
 /**
- * One moment on a pass over the log. Order is by position and times are labels, which clocks that jump put out of order;
- * what was at a moment must still be a state that was: everything up to the last row with an event that is labelled with
- * this moment or an earlier one. So the pass goes on behind the moment, and this remembers what to take back.
+ * One moment on a pass over the log. Order is by position. Times are only labels, and clocks that jump put
+ * them out of order. What the product shows for a moment must still be a state that existed: everything up to
+ * the last row with an event whose time is this moment or earlier. So the pass continues behind the moment,
+ * and this remembers what to undo.
  */
 class Mark {
   readonly #moment: Moment;
@@ -35,7 +39,7 @@ class Mark {
     return 'position' in this.#moment && entry.position > this.#moment.position;
   }
 
-  /** Before the row is applied. */
+  /** Called before the row is applied. */
   pass(entry: LogEntry, state: State, counted: { rows: number; events: number }): void {
     if (this.#isLabelledLater(entry)) this.#later += 1;
     if (this.#covers(entry)) {
@@ -68,7 +72,7 @@ class Mark {
     return this.#since.has(key) ? this.#since.get(key) : state.get(key);
   }
 
-  /** The state at the mark, out of the one at the end of the pass. */
+  /** The state at the mark, computed back from the state at the end of the pass. */
   takeBack(state: State): State {
     for (const [key, record] of this.#since) {
       if (record === undefined) state.delete(key);
@@ -118,13 +122,13 @@ export interface Change {
 export interface Between {
   readonly from: Reach;
   readonly to: Reach;
-  /** Of every record that was written in between, in the order of the first time. */
+  /** For every record written in between, in the order of the first write. */
   readonly changes: Change[];
   /** At the second moment. */
   readonly state: State;
 }
 
-/** What two moments have not in common, in one pass: what was at the first one is kept only where it changes. */
+/** How two moments differ, in one pass: a record's state at the first moment is kept only if it changes. */
 export async function changesBetween(
   rows: AsyncIterable<LogEntry>,
   entities: Entities,
