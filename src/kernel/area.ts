@@ -1,15 +1,16 @@
 import { globMatches } from './glob.ts';
 
 /**
- * What a lock is on: a file or a logical key, a folder with all that is under it, or what matches a pattern. `place` is
- * the key of the record it is kept in: the file's own, or that of the folder (with its slash at the end).
+ * What a lock is on: a file or a logical key, a folder with everything under it, or what matches a pattern.
+ * `place` is the key of the record that holds it: the file's own key, or that of the folder (with a slash at
+ * the end).
  */
 export interface Area {
   readonly place: string;
   readonly pattern?: string | undefined;
 }
 
-/** The repository as a folder; also the spelling in which one asks for it. */
+/** The repository as a folder; this is also how a caller asks for it. */
 export const ROOT_PLACE = './';
 
 const LOGICAL = /^(?:api|db|event|flag|env|contract|feature):./u;
@@ -34,7 +35,7 @@ export function isLogicalKey(key: string): boolean {
   return LOGICAL.test(key);
 }
 
-/** The `./` keeps a file called `api:x` apart from the logical key, and every key readable as itself. */
+/** The `./` distinguishes a file called `api:x` from the logical key, and keeps every key readable. */
 export function unambiguous(relative: string): string {
   const ambiguous = isLogicalLike(relative) || isWindowsDrive(relative) || isHome(relative);
   return ambiguous ? `./${relative}` : relative;
@@ -44,7 +45,7 @@ function bare(key: string): string {
   return key.startsWith('./') ? key.slice(2) : key;
 }
 
-/** The folder of that name, whether or not a file has it now. */
+/** The folder of that name, even if there is a file of that name now. */
 export function folderPlace(key: string): string {
   return unambiguous(`${bare(key)}/`);
 }
@@ -53,12 +54,15 @@ export function isFolderPlace(place: string): boolean {
   return place.endsWith('/') && !isLogicalKey(place);
 }
 
-/** The key that a file of the folder's name has; undefined for the repository itself. */
+/** The key of a file with the folder's name; undefined for the repository itself. */
 export function fileOfFolder(place: string): string | undefined {
   return place === ROOT_PLACE ? undefined : unambiguous(bare(place).slice(0, -1));
 }
 
-/** The folders whose locks can cover this place, outermost first; a file may turn out to be a folder, so its name counts. */
+/**
+ * The folders whose locks can cover this place, outermost first. A file may turn out to be a folder, so its
+ * own name counts.
+ */
 export function foldersAbove(place: string): string[] {
   if (isLogicalKey(place) || place === ROOT_PLACE) return [];
   const prefix = place.startsWith('./') ? './' : '';
@@ -93,7 +97,7 @@ export function covers(outer: Area, inner: Area): boolean {
   return outer.pattern === undefined && isFolderPlace(outer.place) && isUnder(outer.place, inner.place);
 }
 
-/** As it is asked for and shown. */
+/** The form in which an area is asked for and shown. */
 export function areaName({ place, pattern }: Area): string {
   return pattern ?? place;
 }

@@ -1,12 +1,13 @@
 /**
- * A map of at most so many entries. When half of them have been set since it last made room, all others go at once: letting them go
- * one by one, in the order in which they came, took most of what setting one takes.
+ * A map with a limited number of entries. When half of them have been set since it last made room, all other
+ * entries are dropped at once: dropping them one by one, in insertion order, was most of the cost of setting
+ * one.
  */
 export class BoundedMap<V> {
   readonly #half: number;
   #recent = new Map<string, V>();
   #older = new Map<string, V>();
-  /** Then nothing found is not the same as none there. */
+  /** If true, `undefined` from a lookup does not mean that the entry is missing. */
   #holdsUndefined = false;
 
   constructor(most: number) {

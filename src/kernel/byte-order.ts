@@ -1,8 +1,8 @@
-/** From here on a code unit of UTF-16 does not say which of two texts comes first in UTF-8. */
+/** From this code unit on, UTF-16 order and UTF-8 order differ. */
 const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
-/** The order of UTF-8 bytes, which the stores use; UTF-16's, which JavaScript uses, differs beyond U+FFFF. */
+/** Compares by UTF-8 bytes, as the stores do. JavaScript compares by UTF-16, which differs beyond U+FFFF. */
 export function compareBytes(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
@@ -14,7 +14,7 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** A surrogate stands for a character beyond all that have a code unit of their own. */
+/** A surrogate is part of a character that sorts after all characters with a single code unit. */
 function rank(unit: number): number {
   return unit >= FIRST_SURROGATE && unit < AFTER_SURROGATES ? unit + 0x10000 : unit;
 }

@@ -22,7 +22,10 @@ export function machineTime_ms(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }
 
-/** For processes that live for milliseconds: `performance` is loaded when first used, and that takes three of them. */
+/**
+ * For processes that live for milliseconds: `performance` is loaded on first use, and that takes three of
+ * them.
+ */
 export const quickClock: Clock = { ...systemClock, elapsed_ms: machineTime_ms };
 
 const DAY_MS = 86_400_000;
@@ -31,8 +34,9 @@ const YEAR_10000_MS = 253_402_300_800_000;
 const digits = (value: number, length: number) => String(value).padStart(length, '0');
 
 /**
- * The wire's form of a moment. Not by Date, whose first use loads the time zone, a quarter of a millisecond that a hook has
- * better uses for. The civil date follows from the days since March 1st of the year 0: a leap day comes last then.
+ * A moment in the form used on the wire. Not by Date, whose first use loads the time zone: a quarter of a
+ * millisecond, too much for a hook. The civil date follows from the days since March 1st of the year 0,
+ * because a leap day then comes last.
  */
 export function isoTime(time_ms: number): string {
   if (time_ms === last.time_ms) return last.text;
@@ -41,7 +45,7 @@ export function isoTime(time_ms: number): string {
   return text;
 }
 
-/** Calls that are decided together have the same moment. */
+/** Calls that are decided together have the same time. */
 let last = { time_ms: Number.NaN, text: '' };
 
 function isoText(time_ms: number): string {

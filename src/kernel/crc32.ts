@@ -2,7 +2,9 @@ const POLYNOMIAL = 0xedb88320;
 
 let table: Int32Array | undefined;
 
-/** Each entry from two others: a short process makes it for a few rows of the log. */
+/**
+ * Each entry is computed from two others: a short-lived process builds the table for a few rows of the log.
+ */
 function makeTable(): Int32Array {
   const made = new Int32Array(256);
   let crc = 1;
@@ -13,7 +15,7 @@ function makeTable(): Int32Array {
   return made;
 }
 
-/** As node:zlib has it, for the bundled hook: its few rows are done before that module would be loaded. */
+/** The same as node:zlib, for the bundled hook: its few rows are done before that module would be loaded. */
 export function crc32(text: string, before = 0): number {
   table ??= makeTable();
   const bytes = Buffer.from(text, 'utf8');

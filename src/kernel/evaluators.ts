@@ -1,7 +1,7 @@
 import { limits } from './limits.ts';
 import { labelProblem } from './names.ts';
 
-// One rule, for calls and for files: a call that is left as a file has to be read again.
+// One rule for calls and for files: a call that is left as a file has to be readable again.
 
 export const SCORE = /^\d{1,6}\/\d{1,6}$/;
 

@@ -10,7 +10,7 @@ export interface FileStat {
   isSymbolicLink(): boolean;
 }
 
-/** All that paths and workspaces ask of a disk. Read only; paths use `/` on every platform. */
+/** Everything that paths and workspaces need of a disk. Read only; paths use `/` on every platform. */
 export interface FileSystem {
   readonly windows: boolean;
   /** undefined when nothing is there, or nothing can be there (a file as parent, a name too long). */

@@ -1,7 +1,7 @@
 /**
- * Patterns over keys: `*` within a name, `?` one character of it, `**` any number of folders. Brackets and braces are
- * ordinary characters, because frameworks put them into file names (`app/[slug]/page.tsx`); a pattern with `{a,b}` is nevertheless refused
- * where it is asked for, because whoever writes one means both.
+ * Patterns over keys: `*` within a name, `?` one character of it, `**` any number of folders. Brackets and
+ * braces are ordinary characters, because frameworks put them into file names (`app/[slug]/page.tsx`). A lock
+ * request with `{a,b}` is refused nevertheless, because an agent that writes it means both alternatives.
  */
 export function hasWildcard(text: string): boolean {
   return text.includes('*') || text.includes('?');
@@ -11,7 +11,10 @@ export function hasAlternatives(text: string): boolean {
   return text.includes('{') && /\{[^{},]*,[^{}]*\}/.test(text);
 }
 
-/** Greedy with one way back to the last star, for names and for the characters of a name: never exponential. */
+/**
+ * Greedy, with backtracking only to the last star, for names and for the characters of a name: never
+ * exponential.
+ */
 function wildMatch<P, T>(
   pattern: readonly P[],
   text: readonly T[],
@@ -51,7 +54,7 @@ export function nameMatches(pattern: string, name: string): boolean {
   );
 }
 
-/** Does the key of a file match? Both in their normal form; a leading `./` only keeps a name from being misread. */
+/** Does the key of a file match? Both are normalised; a leading `./` only keeps a name from being misread. */
 export function globMatches(pattern: string, key: string): boolean {
   return wildMatch(
     bare(pattern).split('/'),

@@ -7,7 +7,7 @@ export interface Random {
   fraction(): number;
 }
 
-/** Asking the system for 16 bytes at a time costs more than all else in making an id. */
+/** Asking the system for 16 bytes at a time costs more than the rest of making an id. */
 const POOL_BYTES = 4096;
 let pool: Uint8Array = new Uint8Array(0);
 let used = POOL_BYTES;
@@ -52,8 +52,8 @@ export function createIds(clock: Clock, random: Random): Ids {
 }
 
 /**
- * RFC 9562: 48 bits of time, 32 that count within the millisecond, the rest random. By hand: the usual package makes a table of 256 texts
- * when it is loaded, which takes a hook longer than its few ids.
+ * RFC 9562: 48 bits of time, 32 that count within the millisecond, the rest random. Written by hand: the
+ * usual package builds a table of 256 texts when it is loaded, which takes a hook longer than its few ids.
  */
 function timePart(time_ms: number): string {
   const time = hex(Math.floor(time_ms / 0x1000000), 6) + hex(time_ms % 0x1000000, 6);
@@ -89,7 +89,10 @@ export function uuidFromKey(key: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The same, but standing among others of the time at which `id` (a UUIDv7) was made: at random places each would touch a page of its own. */
+/**
+ * The same, but sorted next to the ids made at the time of `id` (a UUIDv7): at random places each would touch
+ * a page of its own.
+ */
 export function uuidBeside(id: string, key: string): string {
   const time_chars = 13;
   return id.slice(0, time_chars) + uuidFromKey(key).slice(time_chars);

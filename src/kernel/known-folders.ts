@@ -1,13 +1,17 @@
 import type { FileStat, FileSystem } from './file-system.ts';
 
 /**
- * For so long a folder that was seen is taken for a folder. Whoever puts a link in its place has to move it away first, and then asks for a
- * path through it by another call; within so short a time nobody has. What is no folder, or not there, is looked at each time: a link that has
- * just been made counts at once.
+ * How long a folder that was seen is assumed to still be a folder. To put a link in its place, a process has
+ * to move the folder away first and then ask for a path through the link in another call; no process does
+ * that within so short a time. A path that is missing or no folder is looked at each time: a new link counts
+ * at once.
  */
 const KNOWN_MS = 3;
 
-/** The same file system for many paths at a time: a path's folders are mostly those of the path before, and each look costs microseconds. */
+/**
+ * The same file system, faster for many paths: a path's folders are mostly those of the path before, and each
+ * stat costs microseconds.
+ */
 export function knowingFolders(fs: FileSystem, nowMs: () => number): FileSystem {
   const known = new Map<string, FileStat>();
   let since_ms = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Each item in its turn, several at once: for what waits most of its time for a disk or a server. */
+/** Processes items in order, several at once: for work that mostly waits for a disk or a server. */
 export async function inLanes<T extends object>(
   lanes: number,
   items: readonly T[],

@@ -1,4 +1,7 @@
-/** Made when it is first asked for, and kept: what takes a while to make, and most processes never need. */
+/**
+ * Creates a value on first use and keeps it: for values that take a while to make and that most processes
+ * never need.
+ */
 export function lazily<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

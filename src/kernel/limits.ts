@@ -1,6 +1,7 @@
 /**
- * Every size the product accepts, in one place. The ledger's are the tightest of all engines we mean to run on
- * (DynamoDB: 100 items a transaction, 400 KB an item, 1,024 bytes a sort key), so that what works on one store works on all.
+ * Every size limit of the product, in one place. The ledger's limits are the tightest of all engines we
+ * support (DynamoDB: 100 items a transaction, 400 KB an item, 1,024 bytes a sort key), so that what works on
+ * one store works on all.
  */
 export const limits = {
   entities_per_commit: 96,
@@ -23,28 +24,30 @@ export const limits = {
   task_lease_minutes_default: 30,
   paths_per_call: 20,
   locks_listed_max: 1000,
-  /** Locks and waiters under one folder that a lock on it looks through. */
+  /** Locks and waiters under one folder that a lock on the folder looks through. */
   locks_below_max: 1000,
-  /** Folders with a lock or somebody waiting for one, in all. */
+  /** Folders with a lock or a waiter, in total. */
   lock_folders_max: 300,
   lock_waiters_max: 100,
   work_waiters_max: 500,
-  /** What ran out and is written down beside a grant; the rest in rounds of its own before. */
+  /** Expiries recorded together with a grant; further ones are recorded in separate rounds before it. */
   expiries_per_commit: 30,
   wait_seconds_max: 3600,
-  /** A waiter that says nothing for so long has died, and delays those behind it no longer. */
+  /**
+   * A waiter that has been silent for this long counts as dead and no longer delays the waiters behind it.
+   */
   waiter_alive_ms: 6000,
 
   sessions_per_round: 50,
   sessions_listed_max: 500,
   capabilities_max: 20,
-  /** One sign of life stands for all calls within so long. */
+  /** One recorded sign of life covers all calls within this time. */
   session_touch_ms: 60_000,
-  /** Three of them within the time after which a silent session is taken for dead. */
+  /** Three of these fit into the time after which a silent session counts as dead. */
   session_keep_alive_ms: 5 * 60_000,
   session_idle_minutes_default: 5,
   session_stale_minutes_default: 15,
-  /** What one commit of a clean-up frees. */
+  /** How much one commit of a clean-up frees. */
   freed_per_commit: 30,
 
   handoff_chars_max: 20_000,
@@ -55,18 +58,21 @@ export const limits = {
   changeset_files_max: 500,
   changeset_diff_chars_max: 100_000,
 
-  /** With what one routing reads and writes they stay within a commit. */
+  /** Together with what one routing reads and writes, this many fit into a commit. */
   verification_policies_max: 40,
   verification_patterns_max: 100,
   verification_timeout_seconds_max: 24 * 3600,
   verification_output_chars_max: 16_000,
   verification_attempts_max: 3,
-  /** A runner says so often that it lives; three times missed, and another one takes over. */
+  /** A runner reports this often that it is alive; after three missed reports another one takes over. */
   verification_lease_ms: 60_000,
-  /** Files of a push; GitHub leaves out the rest of larger ones. */
+  /** Files of a push; GitHub leaves out the rest of a larger push. */
   push_files_max: 2048,
 
-  /** Each one may be awaited by a claim, whose record has so many links at most; and all are in the one record that every bid goes by. */
+  /**
+   * A claim may wait for each of them, and its record has a limited number of links. All of them are also in
+   * the one record that every bid relies on.
+   */
   board_agents_max: 40,
   board_roster_bytes_max: 200_000,
   board_areas_per_agent_max: 20,
@@ -75,7 +81,7 @@ export const limits = {
   board_concurrent_max: 100,
   board_attempts_max: 100,
   board_review_iterations_max: 1000,
-  /** One timer can wait for it; 24 days are the most it can. */
+  /** A single timer can wait that long; the maximum of a timer is 24 days. */
   board_time_ms_max: 7 * 24 * 3600 * 1000,
 
   message_chars_max: 10_000,
@@ -90,14 +96,20 @@ export const limits = {
   task_attempts_max: 100,
   task_attempts_default: 3,
   task_delay_ms_max: 366 * 24 * 3600 * 1000,
-  /** Rows of each kind that a status looks at, and things that are stuck. */
+  /** Rows of each kind that a status looks at, and stuck items that it lists. */
   overview_rows_max: 200,
   overview_stuck_max: 20,
   json_depth_max: 32,
   candidates_per_take: 32,
-  /** Tasks handed out and the files looked at for them; folders above those files, and what every take goes by, come on top. */
+  /**
+   * Tasks handed out plus the files checked for them. The folders above those files, and the records every
+   * take relies on, come on top.
+   */
   entities_per_take: 80,
-  /** What several tasks handed out at once come to, in the answer and so in the row of it; one alone has the limit of its state. */
+  /**
+   * Total size of several tasks handed out at once, in the answer and so in its row; a single task has the
+   * limit of its state.
+   */
   take_bytes_max: 320_000,
   due_per_round: 32,
   parents_per_round: 8,
@@ -110,42 +122,49 @@ export const limits = {
   context_depth: 10,
   context_artefacts_max: 100,
   board_claims_listed_max: 200,
-  /** Claims that one round of the board's deadlines looks at. */
+  /** Claims checked in one round of the board's deadlines. */
   board_claims_per_round: 8,
-  /** An orchestrator says so often that it lives; three times missed, and another one takes over. */
+  /**
+   * An orchestrator reports this often that it is alive; after three missed reports another one takes over.
+   */
   grant_lease_ms: 60_000,
   feature_chars_max: 200,
   edge_chars_max: 100,
   agent_role_chars_max: 64,
   claims_listed_max: 1000,
-  /** On a store without a disk or a process of ours, nobody else ends what a dead agent holds. */
+  /** On a store without a disk or a process of ours, only this expiry ends what a dead agent holds. */
   claim_ttl_ms_default: 3600 * 1000,
-  /** Claims that one round looks at for silence. */
+  /** Claims checked for silence in one round. */
   claims_per_round: 30,
   evaluators_max: 50,
   evaluator_name_chars_max: 200,
-  /** A file in an inbox, and how many of one agent's a pass of the serialiser takes: nobody's flood delays the others. */
+  /**
+   * The size of a file in an inbox, and how many files of one agent a pass of the serialiser takes: one
+   * agent's flood must not delay other agents.
+   */
   proposal_bytes_max: 16_000_000,
   proposals_per_pass: 1000,
-  /** What can't be read yet may still be being written. */
+  /** A file that can't be read yet may still be being written. */
   proposal_settles_ms: 2000,
 
   drafts_listed_max: 200,
   draft_bytes_max: 5_000_000,
   draft_depth_max: 32,
-  /** An object that a draft may replace: it is fetched to be compared, and a bucket holds ones of any size. */
+  /**
+   * An object that a draft may replace: it is fetched for comparison, and a bucket has objects of any size.
+   */
   asset_bytes_max: 50_000_000,
-  /** Each one takes a lock's record, and all of them one commit. */
+  /** Each file takes a lock's record, and all of them go into one commit. */
   promotion_files_max: 30,
   promotions_under_way_max: 20,
-  /** In the worst spelling six bytes each, and the names of the files come on top. */
+  /** In the worst encoding six bytes each; the names of the files come on top. */
   promotion_diff_chars_max: 40_000,
-  /** After so long without its staged contents nobody is going to finish it. */
+  /** After this long without its staged contents a promotion will not be finished. */
   promotion_lost_ms: 3600 * 1000,
-  /** One file of those a team or a fleet is described by. */
+  /** One of the files that describe a team or a fleet. */
   fleet_file_bytes_max: 256 * 1024,
   features_max: 5000,
-  /** Task files of a work directory, those in its archive not counted. */
+  /** Task files of a work directory, not counting those in its archive. */
   workdir_files_max: 50_000,
   workdir_depth_max: 6,
   task_file_title_chars_max: 300,
@@ -166,15 +185,15 @@ export const limits = {
   approval_hours_default: 24,
   approval_hours_max: 30 * 24,
   violations_listed_max: 200,
-  /** Findings of one operation that are written down; the rest is counted. */
+  /** Findings of one operation that are recorded; the rest is counted. */
   violations_per_commit: 10,
   lower_trust_after_default: 5,
   operation_text_chars_max: 50_000,
   notice_attempts_max: 3,
   notices_per_round: 50,
-  /** Nobody is told of anything older. */
+  /** Older notices are not delivered. */
   notice_fresh_ms: 24 * 3600 * 1000,
-  /** The rulebook is one record, and every commit goes by it. */
+  /** The rulebook is one record, and every commit relies on it. */
   profiles_max: 100,
   assignments_max: 500,
   lowered_agents_max: 500,
@@ -194,7 +213,10 @@ export const limits = {
 
   keys_max: 1000,
   key_days_max: 3650,
-  /** MCP over HTTP: clients that opened a session, and for how long one may neither ask nor listen. */
+  /**
+   * MCP over HTTP: clients with an open session, and how long a session may be idle, without a request or a
+   * listener.
+   */
   mcp_sessions_max: 4096,
   mcp_session_idle_ms: 30 * 60 * 1000,
   /** MCP over HTTP: clients without a session whose grants are remembered. */
@@ -202,6 +224,6 @@ export const limits = {
   prompt_argument_chars_max: 4096,
   audit_rows_per_page: 200,
   audit_retention_days_default: 90,
-  /** Twice as long as operation ids are remembered: a row they lead to is never removed. */
+  /** Twice as long as operation ids are remembered: a row they refer to is never removed. */
   audit_retention_ms_min: 2 * 24 * 3600 * 1000,
 } as const;

@@ -6,7 +6,7 @@ export type DiffLine = {
 };
 
 const CONTEXT = 3;
-/** Beyond so many changed lines the exact shortest difference is not worth its time. */
+/** For larger differences, finding the exact shortest one is not worth the time. */
 const CELLS_MAX = 4_000_000;
 
 export function linesOf(text: string): string[] {
@@ -59,7 +59,7 @@ function lengths(old: readonly string[], fresh: readonly string[]): Uint32Array[
   return table;
 }
 
-/** What belongs together: each with a few lines around it that are the same. */
+/** Groups of adjacent changes, each with a few unchanged lines around it. */
 export function hunksOf(lines: readonly DiffLine[]): DiffLine[][] {
   const found: DiffLine[][] = [];
   let end = 0;

@@ -1,4 +1,6 @@
-/** Words of others in a Markdown file: none of them ends a cell or a line, begins a link or is read as HTML. */
+/**
+ * Escapes untrusted text for a Markdown file: it can't end a cell or a line, begin a link or be read as HTML.
+ */
 export function markdownText(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')

@@ -1,7 +1,7 @@
-/** A place in history: a moment by the clock, or exactly behind one row of the log. */
+/** A point in history: a time by the clock, or the position right after one row of the log. */
 export type Moment = { readonly at_ms: number } | { readonly position: number };
 
-/** What a person may write for one, for refusals and help. */
+/** The forms in which a person may write a moment, for refusals and help. */
 export const MOMENT_FORMS =
   'a time such as 2026-03-01T12:00:00Z, 2026-03-01 12:00 (local), 90m, 2h ago, or #123 (a position of the log)';
 
@@ -22,8 +22,8 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /**
- * Undefined for what is none, or might be another one than was meant: a bare number (seconds? a position?), a time
- * without its day, a local time that the end of summer time brings twice.
+ * Undefined for text that is no moment, or may mean another one than intended: a bare number (seconds? a
+ * position?), a time without its day, a local time that occurs twice at the end of summer time.
  */
 export function parseMoment(text: string, now_ms: number): Moment | undefined {
   const words = text.trim();
@@ -48,7 +48,7 @@ function isoMoment(text: string): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
-  // Beyond milliseconds there is nothing in the log.
+  // The log has no finer times than milliseconds.
   const fraction_ms = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
   const civil_ms = Date.UTC(year, month - 1, day, hour, minute, second, fraction_ms);
   // The 30th of February rolls over into March.
@@ -66,7 +66,7 @@ function zoned(civil_ms: number, zone: string): number | undefined {
   return zone.startsWith('-') ? civil_ms + offset_ms : civil_ms - offset_ms;
 }
 
-/** What this place's clocks showed: once, and not never (spring) or twice (autumn). */
+/** A local time that occurs exactly once: not never (spring) or twice (autumn). */
 function localMoment(civil_ms: number): number | undefined {
   const candidates = new Set<number>();
   for (const near_ms of [civil_ms - 86_400_000, civil_ms + 86_400_000]) {
@@ -77,14 +77,14 @@ function localMoment(civil_ms: number): number | undefined {
   return candidates.size === 1 ? only : undefined;
 }
 
-/** To be added to local time for UTC. */
+/** What to add to local time to get UTC. */
 function offset_ms(at_ms: number): number {
   return new Date(at_ms).getTimezoneOffset() * 60_000;
 }
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** Local and to the second: as people read it, and as `parseMoment` reads it back. */
+/** Local and to the second: readable for people, and `parseMoment` reads it back. */
 export function localTime(at_ms: number): string {
   const time = new Date(at_ms);
   if (Number.isNaN(time.getTime())) return String(at_ms);

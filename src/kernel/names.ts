@@ -1,6 +1,9 @@
 import { limits } from './limits.ts';
 
-/** Nothing but printable ASCII. Looked at one by one: an expression is compiled first, and a hook asks for a handful of texts. */
+/**
+ * Only printable ASCII. Checked character by character: an expression has to be compiled first, and a hook
+ * checks only a handful of texts.
+ */
 export function isPlain(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -9,15 +12,15 @@ export function isPlain(text: string): boolean {
   return true;
 }
 
-/** Names are shown to other agents and in terminals: nothing a terminal obeys, nothing invisible. */
+/** Names are shown to other agents and in terminals: no control sequences, nothing invisible. */
 export function isUnprintable(text: string): boolean {
-  // Most are plain. The other question alone takes half a millisecond to be built, and a hook lives for a few.
+  // Most are plain. Compiling the other check alone takes half a millisecond, and a hook lives for a few.
   return !isPlain(text) && /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /**
- * Characters that show nothing, besides those above: fillers, joiners of graphemes, selectors of a variant. In a text they do no
- * harm and many emoji end in one; in a name they make two that look the same, one of them somebody else's.
+ * Further invisible characters: fillers, grapheme joiners, variation selectors. In a text they do no harm,
+ * and many emoji end in one; in a name they would let one agent's name look like another's.
  */
 function hidesSomething(name: string): boolean {
   return !isPlain(name) && /\p{Default_Ignorable_Code_Point}/u.test(name);
@@ -26,7 +29,7 @@ function hidesSomething(name: string): boolean {
 /** The product's own commits are signed with it. */
 const OWN_AGENT_ID = 'coxswain';
 
-/** Who acts under these has proven to be a person; nobody else may look like one. */
+/** A caller under such a name has proven to be a person; no agent may look like one. */
 const PERSON_PREFIX = 'person:';
 export const PERSON_TYPE = 'person';
 
@@ -42,7 +45,10 @@ export function nameProblem(value: unknown): string | undefined {
   return isUnprintable(value) || hidesSomething(value) ? 'printable characters only' : undefined;
 }
 
-/** The same for what a thing is called, such as an evaluator: nobody can pass for it, so some of it may show nothing. */
+/**
+ * The same for the names of things, such as an evaluator: no agent can pass for one, so invisible characters
+ * are allowed.
+ */
 export function labelProblem(value: unknown, chars_max: number): string | undefined {
   if (typeof value !== 'string') return 'text';
   if (value === '' || value.length > chars_max) return `1 to ${chars_max} characters`;
@@ -50,9 +56,9 @@ export function labelProblem(value: unknown, chars_max: number): string | undefi
   return value.trim() === value ? undefined : 'no spaces around it';
 }
 
-/** What keeps a sound name from being an agent's: it belongs to somebody else. */
+/** What keeps a valid name from being an agent's: it is reserved. */
 export function reservedProblem(field: string, name: string): string | undefined {
-  // However it is written: who reads "Person:bob" in a list does not look at the case.
+  // In any spelling: a person who reads "Person:bob" in a list does not notice the case.
   const folded = (isPlain(name) ? name : name.normalize('NFKC')).trim().toLowerCase();
   if (field === 'agent_id' && folded === OWN_AGENT_ID) return 'another name than Coxswain’s own';
   if (field === 'agent_id' && folded.startsWith(PERSON_PREFIX))

@@ -1,6 +1,6 @@
 const WORD_CHARS_MAX = 64;
 
-/** The candidates that are most likely meant, best first; none if nothing is near. */
+/** The candidates that were most likely meant, best first; none if nothing is close. */
 export function nearest(word: string, candidates: readonly string[], count_max = 3): string[] {
   const wanted = word.slice(0, WORD_CHARS_MAX).toLowerCase();
   return candidates

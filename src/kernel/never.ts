@@ -1,6 +1,6 @@
 let neverAborted: AbortSignal | undefined;
 
-/** Made when first asked for: most calls ask for none, and a short process would load what it is made of. */
+/** Created on first use: most calls don't need it, and a short-lived process would have to load its parts. */
 export function never(): AbortSignal {
   neverAborted ??= new AbortController().signal;
   return neverAborted;

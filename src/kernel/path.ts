@@ -47,11 +47,12 @@ const URI = /^[A-Za-z][\w+.-]*:\/\//;
 
 /** Line separators count: a key is printed on one line of every log and listing. */
 function isUnprintable(text: string): boolean {
-  // Most are plain. The other question alone takes a fifth of a millisecond to be built, and a hook lives for a few.
+  // Most are plain. Compiling the other check alone takes a fifth of a millisecond, and a hook lives for a
+  // few.
   return !isPlain(text) && /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
 }
 
-// In any case, on every disk: git itself puts no file of such a name into a repository.
+// In upper or lower case, on every disk: git itself puts no file of such a name into a repository.
 const GIT_NAME = /(?:^|\/)\.git(?:\/|$)/i;
 const GIT_NAME_WINDOWS = /(?:^|\/)(?:\.git|git~1)(?:\/|$)/i;
 
@@ -62,7 +63,7 @@ function refuse(code: PathRefusalCode, problem: string, remedy: string = ACCEPTE
   return { ok: false, code, message: `${problem} ${remedy}` };
 }
 
-/** An input as it may be shown: short, and nothing in it can move a cursor or turn text around. */
+/** An input in a form that is safe to show: short, and nothing in it can move a cursor or reverse text. */
 function quote(text: string): string {
   const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text;
   const escaped = (character: string): string =>
@@ -84,8 +85,8 @@ function withoutPrefix(key: string): string {
 }
 
 /**
- * The one key of a file or of a logical name. Normalise once, at the door, and keep the key: a symlink that
- * appears later would send a second pass elsewhere.
+ * The unique key of a file or of a logical name. Normalise once, at the entry point, and keep the key: with a
+ * symlink that appears later, a second pass would give another key.
  */
 export function normalisePath(input: string, workspace: Workspace, options: PathOptions = {}): PathResult {
   const unusable = refuseText(input);
@@ -97,8 +98,8 @@ export function normalisePath(input: string, workspace: Workspace, options: Path
 }
 
 /**
- * The same for whatever can be locked: a file, a folder (it ends in a slash, or it is one on this disk) or a pattern, of
- * which the folders before its first wildcard are followed like any path.
+ * The same for everything that can be locked: a file, a folder (it ends in a slash, or is a folder on this
+ * disk) or a pattern. The folders before a pattern's first wildcard are followed like any path.
  */
 export function normaliseArea(input: string, workspace: Workspace, options: PathOptions = {}): AreaResult {
   const unusable = refuseText(input);
@@ -128,11 +129,11 @@ function patternIn(
   const names = rest.filter((name) => name !== '' && name !== '.');
   if (names.includes('..'))
     return refuse('path_invalid', `The pattern ${quote(input)} has a .. after a wildcard.`);
-  // What follows a slash is everything in there.
+  // After a slash, the pattern means everything in that folder.
   if (endsInSlash) names.push('**');
   const spread = names.filter((name, index) => name !== '**' || names[index - 1] !== '**');
   const text = (folder === ROOT_PLACE ? '' : folder) + spread.join('/');
-  // Of the pattern and not of the input: the repository itself may lie in a folder of such a name.
+  // Checked on the pattern and not on the input: the repository itself may be in a folder of such a name.
   if (hasAlternatives(text)) return refuseAlternatives(input);
   if (spread.length === 1 && spread[0] === '**') return { ok: true, area: { place: folder } };
   const folded = workspace.caseInsensitive ? foldCase(text) : text.normalize('NFC');
@@ -140,7 +141,7 @@ function patternIn(
   return pattern.ok ? { ok: true, area: { place: folder, pattern: pattern.key } } : pattern;
 }
 
-/** Taken literally it would be granted and guard nothing. */
+/** Taken literally, such a lock would be granted and protect nothing. */
 function refuseAlternatives(input: string): PathRefusal {
   return refuse(
     'path_invalid',
@@ -196,7 +197,7 @@ interface Walk {
 interface Located {
   readonly path: string;
   readonly directory: boolean;
-  /** From the first name with a wildcard on, if those were asked to be left. */
+  /** The names from the first wildcard on, if the caller asked to leave those. */
   readonly rest: readonly string[];
   readonly trees: readonly Tree[];
 }
@@ -226,7 +227,7 @@ function placeOf(
   return { path: followed.path, directory: followed.directory, rest, trees };
 }
 
-/** Spellings that other tools expand and the file system does not; taken literally they lock nothing real. */
+/** Spellings that other tools expand and the file system does not; taken literally they lock no real file. */
 function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefined {
   if (input.includes('://') && URI.test(input)) {
     return refuse('path_invalid', `${quote(input)} is a URI, not a path.`);
@@ -251,9 +252,9 @@ function refuseMisreadable(input: string, fs: FileSystem): PathRefusal | undefin
 }
 
 /**
- * A backslash separates on every platform. On POSIX it may stand in a file name, but agents on Windows send
- * `src\a.ts` to servers on Linux, and one file with two locks is worse than a name nobody uses that cannot
- * be locked. Only the spelling of a known tree is read as the disk has it.
+ * A backslash separates names on every platform. On POSIX it may be part of a file name, but agents on
+ * Windows send `src\a.ts` to servers on Linux, and one file with two locks is worse than a rare name that
+ * cannot be locked. Only the path of a known tree is read as the disk has it.
  */
 function walkOf(
   input: string,
@@ -281,7 +282,7 @@ function absoluteWalk(path: string, trees: readonly Tree[], workspace: Workspace
   }
   const slashed = toSlashes(path);
   const volume = volumeOf(slashed, workspace.fs.windows);
-  // On Windows `/x` means the current drive; the root's is the only one that can matter here.
+  // On Windows `/x` means the current drive; only the root's drive can matter here.
   const start =
     volume === '/' && workspace.fs.windows ? workspace.root.slice(0, 3) : (volume ?? workspace.root);
   return { start, names: slashed.slice(volume?.length ?? 0).split('/') };
@@ -339,10 +340,10 @@ function treeAround(path: string, caseInsensitive: boolean, trees: readonly Tree
 
 /**
  * Lower case where the disk ignores case, rather than the name on disk: a file that does not exist yet has
- * none, and its key must not change when somebody creates it in another spelling.
+ * none, and its key must not change when a process creates it in another spelling.
  */
 function finished(input: string, relative: string, workspace: Workspace): PathResult {
-  // Most are plain, and as they are.
+  // Most are plain and need no change.
   const plain = isPlain(relative);
   const normal = plain ? relative : relative.normalize('NFC');
   const key = workspace.caseInsensitive ? foldCase(relative) : normal;

@@ -1,6 +1,6 @@
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the keys that are not there: spread over the defaults they would wipe them out. */
+/** Without the undefined keys: spread over the defaults they would overwrite them. */
 export function present<T extends object>(given: T | undefined): Present<T> {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(([, value]) => value !== undefined),

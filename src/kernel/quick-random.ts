@@ -5,8 +5,8 @@ const SOURCE = '/dev/urandom';
 const POOL_BYTES = 256;
 
 /**
- * For processes that live for milliseconds: loading node:crypto for a few ids takes 8 ms, reading the system's own generator a
- * tenth of one. Where there is no such file it is the usual one.
+ * For processes that live for milliseconds: loading node:crypto for a few ids takes 8 ms, reading the
+ * system's own generator a tenth of one. Where that file does not exist, node:crypto is used.
  */
 export function quickRandom(): Random {
   let pool = new Uint8Array(0);

@@ -1,8 +1,9 @@
 import type { JsonObject } from './json.ts';
 
 /**
- * A refusal is a value with a stable code. The seeds put that code under three different names, so each code says
- * under which one it travels. `remedy` tells an agent what to do next; it is part of the answer, not of the manual.
+ * A refusal is a value with a stable code. The seeds put that code under three different names, so each code
+ * says which one it uses. `remedy` tells an agent what to do next; it is part of the answer, not of the
+ * manual.
  */
 const catalogue = {
   // input
@@ -117,7 +118,7 @@ const catalogue = {
     'error',
     'Go on without it; if you need it, ask whoever runs this to list it in your network policy.',
   ],
-  // who may what
+  // permissions
   forbidden: ['error', 'Ask whoever runs this; an agent’s key does not do it.'],
   unknown_key: ['error', 'List the keys with `cox key list --all`; the id stands in the middle of a key.'],
   person_required: [
@@ -244,7 +245,7 @@ export function refuse(code: RefusalCode, message: string, details: JsonObject =
   return { success: false, [field]: code, ...details, message, remedy };
 }
 
-/** The stable code of a refusal, wherever the seeds put it. */
+/** The stable code of a refusal, under whichever name the seeds put it. */
 export function refusalCode(refusal: Refusal): RefusalCode {
   for (const field of ['error', 'action', 'reason'] as const) {
     const code = refusal[field];
@@ -257,7 +258,7 @@ export function isRefusal(answer: JsonObject): answer is Refusal {
   return answer.success === false;
 }
 
-/** What a store throws when it cannot do its work at all; the coordinator turns it into its refusal. */
+/** Thrown by a store that cannot do its work at all; the coordinator turns it into its refusal. */
 export class StoreFailure extends Error {
   readonly refusal: Refusal;
   constructor(code: RefusalCode, message: string, options?: { cause?: unknown; details?: JsonObject }) {
@@ -267,7 +268,10 @@ export class StoreFailure extends Error {
   }
 }
 
-/** A setting of the environment that means nothing: a person corrects it, and nothing is guessed meanwhile. */
+/**
+ * An environment variable with an invalid value: a person has to correct it, and until then nothing is
+ * guessed.
+ */
 export function unusableSetting(field: string, expected: string): StoreFailure {
   return new StoreFailure('invalid_input', `${field}: expected ${expected}`, {
     details: { field, expected },

@@ -1,9 +1,9 @@
-/** Where in S3 something is: `s3://bucket[/prefix][?region=…&endpoint=…]`. */
+/** A location in S3: `s3://bucket[/prefix][?region=…&endpoint=…]`. */
 export interface S3Address {
   readonly bucket: string;
-  /** Empty, or with its slash at the end. */
+  /** Empty, or ending with a slash. */
   readonly prefix: string;
-  /** Left out: what the SDK finds in its own places. */
+  /** Left out: the SDK's own default. */
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
 }
@@ -11,10 +11,10 @@ export interface S3Address {
 export const S3_ADDRESS = 's3://bucket, with a /prefix or ?region=…&endpoint=… where needed';
 export const S3_TEMPLATE = 's3://bucket[/prefix]/agents/{agent_id}/NAME';
 
-/** An agent's own part, of which a bucket has one more: `promoting`, where contents on their way are. */
+/** An agent's own part. A bucket has one more, `promoting`, where contents to be published are staged. */
 const OWN_PART = /^agents\/\{agent_id\}\/(?!promoting$)(?!\.{1,2}$)[\w.-]{1,60}$/;
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-// Nothing that a terminal, a URL or another tool would read otherwise.
+// No character that a terminal, a URL or another tool would interpret.
 const PREFIX = /^(?:[\w.@+=-]+\/)*$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const CHARS_MAX = 500;
@@ -23,7 +23,7 @@ export function isS3(text: string): boolean {
   return text.startsWith('s3://');
 }
 
-/** Undefined: it is none. */
+/** Undefined: not an S3 address. */
 export function parseS3Address(text: string): S3Address | undefined {
   const parts = /^s3:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?$/.exec(text);
   if (parts === null || text.length > CHARS_MAX) return undefined;
@@ -40,7 +40,7 @@ export function parseS3Address(text: string): S3Address | undefined {
   return isSound ? { bucket, prefix: prefix === '/' ? '' : prefix, region, endpoint } : undefined;
 }
 
-/** A name and a password in it would be in every log. */
+/** A name and a password in it would show up in every log. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
@@ -53,7 +53,7 @@ export interface S3Template {
   readonly part: string;
 }
 
-/** Undefined: it is no address with an agent's own part at its end. */
+/** Undefined: not an address that ends with an agent's own part. */
 export function parseS3Template(text: string): S3Template | undefined {
   const parts = /^(s3:\/\/[^?#]*?)\/(agents\/\{agent_id\}\/[^/?#]+)\/*(\?[^#]*)?$/.exec(text);
   if (parts === null) return undefined;

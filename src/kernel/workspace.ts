@@ -5,26 +5,29 @@ import { knowingFolders } from './known-folders.ts';
 export interface Tree {
   readonly kind: 'work' | 'git';
   readonly path: string;
-  /** The path in the form in which it is compared: case-folded where the disk ignores case. */
+  /** The path in the form used for comparison: case-folded where the disk ignores case. */
   readonly probe: string;
 }
 
 export interface Workspace {
   /** Symlink-free path of the work tree that the cwd is in. */
   readonly root: string;
-  /** The repository's own work tree, beside which all others are linked ones; undefined where it has none (bare, or without git). */
+  /**
+   * The repository's main work tree; all others are linked to it. Undefined where there is none (bare, or
+   * without git).
+   */
   readonly main?: string | undefined;
   /** The folder that all worktrees of the repository share; undefined without git. */
   readonly gitCommonDir?: string;
-  /** Set where git would refuse to work: which repository this is, nobody can tell. */
+  /** Set where git would refuse to work: it can't be told which repository this is. */
   readonly dangling?: Dangling | undefined;
   readonly caseInsensitive: boolean;
   readonly fs: FileSystem;
-  /** Every tree of the repository, deepest first; read when first asked, and again when git changed it. */
+  /** Every tree of the repository, deepest first; read on first use, and again after git has changed it. */
   trees(): readonly Tree[];
 }
 
-/** The `.git` file of a work tree, and the place it names, where no repository is. */
+/** The `.git` file of a work tree, and the path it names, where there is no repository. */
 export interface Dangling {
   readonly file: string;
   readonly target: string;
@@ -37,11 +40,11 @@ export type Followed =
 /** Linux gives up after 40 too, so a path that we refuse cannot be opened either. */
 const SYMLINK_HOPS_MAX = 40;
 
-// Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime; a list read so soon after
-// a change is not trusted until the mtime is older than that.
+// Coarse file system clocks (FAT: 2 s) let a folder change twice under one mtime. A list read so soon after a
+// change is not trusted until the mtime is older than that.
 const MTIME_SETTLED_MS = 2_000;
 
-/** Where the store is without git. */
+/** Where the store is when there is no git. */
 export const STORE_FOLDER = '.coxswain';
 const STICKY_FOR_ALL = 0o1002;
 
@@ -49,7 +52,7 @@ export function toSlashes(path: string): string {
   return path.includes('\\') ? path.replaceAll('\\', '/') : path;
 }
 
-/** Also without the `\\?\` that Windows puts before the target of a junction. */
+/** Also removes the `\\?\` that Windows puts before the target of a junction. */
 export function windowsSlashes(path: string): string {
   return toSlashes(path).replace(/^\/\/\?\//, '');
 }
@@ -60,7 +63,7 @@ export function volumeOf(path: string, windows: boolean): string | undefined {
   return path.startsWith('/') ? '/' : undefined;
 }
 
-/** For what has no `..` in it; `join` of node:path looks for those. */
+/** For names without `..`; `join` of node:path looks for those. */
 export function joinPath(directory: string, name: string): string {
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 }
@@ -73,9 +76,9 @@ function parentOf(path: string): string {
 }
 
 /**
- * Case rule for disks that ignore case. Lower, upper, lower, character by character: `ẞ`, `ß` and `SS` fall
- * together, and so do the three sigmas. Where disks differ it merges rather than parts: a lock shared by two
- * files is a nuisance, two locks on one file are a lost edit.
+ * The case rule for disks that ignore case. Lower, upper, lower, character by character: `ẞ`, `ß` and `SS`
+ * become equal, and so do the three sigmas. Where disks differ it merges names rather than separating them: a
+ * lock shared by two files is a nuisance, two locks on one file are a lost edit.
  */
 export function foldCase(text: string): string {
   if (/^\p{ASCII}*$/u.test(text)) return text.toLowerCase();
@@ -88,8 +91,8 @@ export function foldCase(text: string): string {
 
 /**
  * Where the operating system arrives when it walks `names` from `start` (itself free of symlinks). `..` is
- * taken after symlinks, as open(2) does. Below a name that does not exist there is nothing to follow, so the
- * walk goes on lexically: the key of a new file is the same before and after it is created.
+ * applied after symlinks, as open(2) does. Below a name that does not exist there is nothing to follow, so
+ * the walk continues lexically: the key of a new file is the same before and after it is created.
  */
 export function followPath(fs: FileSystem, start: string, names: readonly string[]): Followed {
   const rest = [...names].reverse();
@@ -162,8 +165,8 @@ function exists(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * The few `[core]` settings that decide where the work tree is and how names compare. Last one wins. By hand: a hook reads one file of
- * ten lines, and would compile five expressions for it.
+ * The few `[core]` settings that decide where the work tree is and how names compare. The last one wins.
+ * Parsed by hand: a hook reads one file of ten lines, and would compile five expressions for it.
  */
 export function readCoreConfig(text: string): Map<string, string> {
   const settings = new Map<string, string>();
@@ -229,7 +232,10 @@ function findGit(fs: FileSystem, start: string): GitPlace | Dangling | undefined
   }
 }
 
-/** Without git, what is shared is where somebody above has begun to; else each folder would be a world of its own. */
+/**
+ * Without git, the root is the nearest folder above that already has a store; otherwise each folder would
+ * have a store of its own.
+ */
 function ungitRoot(fs: FileSystem, start: string, home: string | undefined): string {
   const last = home === undefined ? undefined : resolveFrom(fs, '/', home);
   for (let directory = start; ; directory = parentOf(directory)) {
@@ -241,13 +247,13 @@ function ungitRoot(fs: FileSystem, start: string, home: string | undefined): str
 function hasDefaultStore(fs: FileSystem, directory: string): boolean {
   const found = followPath(fs, directory, [STORE_FOLDER]);
   if (!found.ok || !found.directory) return false;
-  // Anybody may have put it into a folder for everybody, such as /tmp. Windows has no such bits.
+  // In a world-writable folder, such as /tmp, any user may have put it there. Windows has no such mode bits.
   const isForAll = !fs.windows && ((statOf(fs, directory)?.mode ?? 0) & STICKY_FOR_ALL) === STICKY_FOR_ALL;
-  // A log in files keeps its own under that name, among its events.
+  // The files store keeps its own data in a folder of that name, among its events.
   return !isForAll && !exists(fs, joinPath(found.path, 'state.db'));
 }
 
-/** `<worktree>/.git` is what git notes in `worktrees/<name>/gitdir`. */
+/** `<worktree>/.git` is what git writes into `worktrees/<name>/gitdir`. */
 function worktreeOf(fs: FileSystem, adminDir: string): string | undefined {
   const noted = readText(fs, joinPath(adminDir, 'gitdir'))?.trim();
   if (!noted) return undefined;
@@ -339,8 +345,8 @@ function listNames(fs: FileSystem, directory: string): string[] {
 }
 
 /**
- * A worktree's entry here is git's first step in making one, and a checkout by a process of its own follows: nobody can
- * ask for a path in it so soon.
+ * A worktree's entry here is git's first step in creating one, and a checkout in a separate process follows:
+ * no agent can ask for a path in it so soon.
  */
 const LOOK_EVERY_MS = 3;
 
@@ -368,7 +374,7 @@ function withoutGit(fs: FileSystem, nowMs: () => number, root: string): Workspac
 
 /**
  * The repository around `cwd`, found by reading git's files: a git process costs milliseconds and may not be
- * installed. Without git the root is the nearest folder with a store in it, else the cwd itself.
+ * installed. Without git the root is the nearest folder with a store in it, or else the cwd itself.
  */
 export function findWorkspace(
   cwd: string,

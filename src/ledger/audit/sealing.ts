@@ -49,7 +49,7 @@ export async function seal(
   }
 }
 
-/** One segment. Undefined: there is nothing to seal. Null: another process was quicker. */
+/** One segment. Undefined: there is nothing to seal. 0: another process was quicker. */
 async function sealNext(
   store: Store,
   project: string,
