@@ -4,8 +4,9 @@ const PLAIN = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*$/;
 const BYTES_MAX = 120;
 
 /**
- * The name of an agent's own folder: the agent's id wherever that is a plain name, as other implementations have it. In every
- * other one each odd character is written as %XX, so that no two agents share a folder and none leads out of it.
+ * The name of an agent's own folder: the agent's id where that is a plain name, as in other implementations.
+ * In any other id each special character is written as %XX, so that no two agents share a folder and no name
+ * leads out of it.
  */
 export function agentFolder(agent_id: string): string {
   if (PLAIN.test(agent_id) && !agent_id.endsWith('.') && agent_id.length <= BYTES_MAX) return agent_id;

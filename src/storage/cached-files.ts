@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import type { Clock } from '../kernel/clock.ts';
 import { type FileText, readBounded, unreadable } from './read-bounded.ts';
 
-/** How long what was seen of the disk counts as what is there. */
+/** How long a look at the disk is considered current. */
 const LOOK_MS = 1000;
 
 type Stamp = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'>;
@@ -13,8 +13,8 @@ interface Kept<T> {
 }
 
 /**
- * What files mean, each worked out again when it has changed. The stamp is taken before the text is read: whoever writes in
- * between is seen by the next look.
+ * Values derived from files, each recomputed when its file has changed. The stamp is taken before the text is
+ * read: a write in between is noticed by the next look.
  */
 export class KeptFiles<T> {
   readonly #meaning: (path: string, text: FileText) => T | Promise<T>;
@@ -32,7 +32,7 @@ export class KeptFiles<T> {
     return await value;
   }
 
-  /** The first of them that is there; one that can't be looked at is there. */
+  /** The first of them that exists; a file that can't be read counts as existing. */
   async first(paths: readonly string[]): Promise<T | undefined> {
     for (const path of paths) {
       const stat = lookAt(path);
@@ -42,13 +42,16 @@ export class KeptFiles<T> {
     return undefined;
   }
 
-  /** Forgets the others. */
+  /** Forgets all other files. */
   keepOnly(paths: ReadonlySet<string>): void {
     for (const path of this.#kept.keys()) if (!paths.has(path)) this.#kept.delete(path);
   }
 }
 
-/** The same answer for a second. Whoever asks while somebody looks waits for what is seen, and for nothing older. */
+/**
+ * Returns the same answer for a second. A caller that asks while a look is under way waits for its result,
+ * and gets nothing older.
+ */
 export function glance<T>(clock: Clock, look: () => Promise<T>): () => Promise<T> {
   let looked_ms = Number.NEGATIVE_INFINITY;
   let seen: Promise<T> | undefined;
@@ -66,7 +69,7 @@ function isSame(a: Stamp, b: Stamp): boolean {
   return a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size && a.ino === b.ino;
 }
 
-/** Undefined: nothing is there. A text: something is, and that keeps us from it. */
+/** Undefined: nothing is there. A text: something is there, and this is why it can't be read. */
 function lookAt(path: string): Stats | string | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -5,7 +5,7 @@ export interface FileProblem {
   readonly reason: string;
 }
 
-/** The first one in a sentence, for the message; the list of all goes beside it. */
+/** The first problem in a sentence, for the message; the full list is returned beside it. */
 export function firstProblem(path: string, problems: readonly FileProblem[]): string {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

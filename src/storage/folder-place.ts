@@ -17,7 +17,7 @@ import type {
 } from './storage-place.ts';
 
 export interface FolderPlaceOptions {
-  /** Where agents have their folders: the workspace folder of the fleet. */
+  /** The folder that contains the agents' folders: the workspace folder of the fleet. */
   readonly fleet: string;
   /** The top of the repository, where the assets are. */
   readonly root: string;
@@ -69,7 +69,7 @@ export class FolderPlace implements AssetPlace {
     const drafts = this.#draftsPath(agent_id);
     const removed: string[] = [];
     for (const path of paths) {
-      // The link itself may go; what it leads to is not followed.
+      // The link itself may be removed; it is not followed.
       const file = join(await realPath(this.#options.fleet, drafts), ...path.split('/'));
       if (path.includes('/')) await realPath(this.#options.fleet, `${drafts}/${dirname(path)}`);
       if ((await unlessMissing(lstat(file))) === undefined) continue;
@@ -92,7 +92,7 @@ export class FolderPlace implements AssetPlace {
   async stage({ agent_id, promotion_id }: Staging, contents: readonly Contents[]): Promise<void> {
     const folder = await realPath(this.#options.fleet, this.#staged(agent_id, promotion_id));
     await makeFolder(folder);
-    // By their hashes: the log knows no other name of them.
+    // Named by their hashes: the log knows no other name for them.
     for (const { bytes, executable } of contents)
       await writeLasting(join(folder, sha256(bytes)), bytes, executable ? EXECUTABLE_MODE : PLAIN_MODE);
     await syncFolder(folder);
@@ -140,13 +140,13 @@ function filledIn(template: string, agent_id: string): string {
   return names.filter((name) => name !== '' && name !== '.').join('/');
 }
 
-/** True: there is more than fits. */
+/** True: there are more than fit. */
 async function collect(folder: string, above: string, depth: number, into: Draft[]): Promise<boolean> {
   for (const name of ((await unlessMissing(readdir(folder))) ?? []).sort()) {
     if (into.length >= limits.drafts_listed_max) return true;
     const path = `${above}${name}`;
     const found = await unlessMissing(lstat(join(folder, name)));
-    // What is no UTF-8 has no name that could be asked for; it is not passed over in silence.
+    // A name that is not UTF-8 can't be asked for; it is reported rather than silently skipped.
     if (found === undefined && name.includes('\u{FFFD}'))
       into.push({ path, bytes: 0, problem: 'a name that is no UTF-8' });
     if (found === undefined) continue;
@@ -167,7 +167,7 @@ function problemOf(found: {
   return found.size > limits.draft_bytes_max ? `larger than ${limits.draft_bytes_max} bytes` : undefined;
 }
 
-/** The folder and those above it, as long as they are empty, up to the one that stays. */
+/** Removes the folder and its parents as long as they are empty, up to the one that stays. */
 async function removeEmpty(folder: string, stays: string): Promise<void> {
   for (let at = folder; at.length > stays.length; at = dirname(at)) {
     try {

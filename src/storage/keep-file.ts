@@ -5,16 +5,17 @@ import { makeFolder, syncFolder, writeLasting } from './lasting.ts';
 import { errorCode, lstatIfThere, realPath } from './real-path.ts';
 import { PlaceProblem } from './storage-place.ts';
 
-/** What becomes of a file: its new text, or undefined to leave it as it is. */
+/** Computes a file's new text; undefined leaves it as it is. */
 export type Edit = (text: string | undefined) => string | undefined;
 
 const ROUNDS_MAX = 20;
 let count = 0;
 
 /**
- * Read, changed and put back in one step. Whoever has changed it meanwhile, a person in an editor above all, is read again instead
- * of being overwritten. True: it was written. `named` puts the name on the disk; whoever writes many files does that once.
- * Looking is done at once: handing each look to a thread would take longer than the look.
+ * Reads, changes and replaces a file in one step. If another program has changed it meanwhile, most likely a
+ * person's editor, it is read again instead of being overwritten. True: it was written. `named` syncs the
+ * name to the disk; a caller that writes many files does that once. Reads are synchronous: handing each one
+ * to a thread would take longer than the read.
  */
 export async function keepFile(
   folder: string,
@@ -44,18 +45,18 @@ export async function keepFile(
   return false;
 }
 
-/** As it is now, for whoever only wants to know. */
+/** The current text, for callers that don't change it. */
 export async function readKept(folder: string, path: string): Promise<string | undefined> {
   return readText(await realPath(folder, path));
 }
 
 function readText(file: string): string | undefined {
   const found = lstatIfThere(file);
-  // A pipe under that name would keep us waiting for ever.
+  // Reading a pipe of that name would wait for ever.
   if (found?.isFile() === false) throw new PlaceProblem('not a file');
   const bytes = found === undefined ? undefined : readIfThere(file);
   const text = bytes?.toString('utf8');
-  // What is no UTF-8 would come back as something else.
+  // Text that is not UTF-8 would be written back as something else.
   if (bytes !== undefined && !bytes.equals(Buffer.from(text ?? ''))) throw new PlaceProblem('no UTF-8 text');
   return text;
 }

@@ -2,12 +2,12 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from './real-path.ts';
 
-/** Written and on the disk; the name in its folder is not yet. */
+/** Writes the file and syncs it to the disk; its name in the folder is not synced yet. */
 export async function writeLasting(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   const file = await open(path, 'w', mode);
   try {
     await file.writeFile(bytes);
-    // The umask has its say at creation only; an asset keeps the mode it had.
+    // The umask applies at creation only; an asset keeps the mode it had.
     await file.chmod(mode);
     await file.sync();
   } finally {
@@ -15,7 +15,9 @@ export async function writeLasting(path: string, bytes: Uint8Array, mode: number
   }
 }
 
-/** The names in a folder are on the disk. Windows opens no folders, and has its names there without being asked. */
+/**
+ * Syncs the names in a folder to the disk. Windows can't open folders, and stores names without being asked.
+ */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
@@ -29,7 +31,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** With all that is missing above it, each name on the disk. */
+/** Creates a folder and all missing parents, each name synced to the disk. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;

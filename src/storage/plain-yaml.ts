@@ -1,8 +1,8 @@
 /**
- * The plain part of YAML that people and programs write feature files in: blocks of keys and lists, short scalars, comments.
- * A thousand small ones took about 55 ms to read this way and 700 ms with the whole language, on a busy machine. Whatever is not surely
- * understood (anchors, tags, folded text, escapes, tabs) is not guessed at: the answer is undefined, and the real parser is
- * asked. A test compares the two.
+ * Reads the plain part of YAML that people and programs write feature files in: blocks of keys and lists,
+ * short scalars, comments. A thousand small files took about 55 ms to read this way and 700 ms with a full
+ * parser, on a busy machine. Anything that is not certain (anchors, tags, folded text, escapes, tabs) is not
+ * guessed: the answer is undefined, and the caller uses the full parser. A test compares the two.
  */
 export function readPlain(text: string, wanted: ReadonlySet<string>): PlainMap | undefined {
   try {
@@ -27,12 +27,14 @@ const UNSURE = Symbol('unsure');
 const KEY = /^("(?:[^"\\]|\\u[\dA-Fa-f]{4})*"|'[^']*'|[A-Za-z_][\w.→↔>-]*):(?: +(.*))?$/u;
 /** The escapes that mean the same in JSON. */
 const QUOTED = /^("(?:[^"\\]|\\(?:["\\nt]|u[\dA-Fa-f]{4}))*"|'[^']*')(?: +#.*)?$/;
-/** Words that are no text when nothing is around them. */
+/** Words that are not text unless quoted. */
 const NO_TEXT = /^(?:null|true|false|yes|no|on|off|y|n|~)$/i;
 const NUMBERISH = /^[-+.]?\d/;
 const NUMBER = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$|^0[xo]/;
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
-/** Starts with a letter, a digit or a few harmless signs, and has nothing in it that could end it. */
+/**
+ * Starts with a letter, a digit or one of a few harmless characters, and contains nothing that could end it.
+ */
 const SCALAR = /^[\p{L}\p{N}_./(<→↔+-](?:[^:#\p{Cc}]|:(?=\S)|(?<=\S)#)*$/u;
 const COMMENT = /(?:^| +)#.*$/;
 const DEPTH_MAX = 12;
@@ -65,12 +67,12 @@ class PlainReader {
     return Object.fromEntries(entries);
   }
 
-  /** What stands after a key: on its line, or in the lines below that are further in. */
+  /** The value of a key: on its line, or in the lines below with a deeper indent. */
   #value(given: string, indent: number, depth: number): Plain {
     const next = this.#lines[this.#at];
     const text = given.replace(COMMENT, '');
     if (text !== '') {
-      // A scalar that goes on below is one we do not read.
+      // A scalar that continues on the next line is not supported here.
       if (next !== undefined && next.indent > indent) throw UNSURE;
       return scalar(given);
     }
@@ -105,13 +107,13 @@ function isItem({ text }: Line): boolean {
   return text.startsWith('- ');
 }
 
-/** Without comments, empty lines, and the sections nobody asked for. */
+/** The lines without comments, empty lines, and the sections that are not wanted. */
 function wantedLines(text: string, wanted: ReadonlySet<string>): Line[] {
   if (/[\t\r\u0085\u2028\u2029\uFEFF]/.test(text)) throw UNSURE;
   const lines: Line[] = [];
   const seen = new Set<string>();
   let isWanted = false;
-  /** Of a section that is left out: the quote that is still open. Nothing in it is a comment or a key. */
+  /** Within a skipped section: the quote that is still open. Nothing inside it is a comment or a key. */
   let open: string | undefined;
   for (const line of text.split('\n')) {
     const indent = line.search(/[^ ]/);
@@ -134,7 +136,10 @@ function wantedLines(text: string, wanted: ReadonlySet<string>): Line[] {
   return lines;
 }
 
-/** What stands after the key of a section that is left out: a quote that goes on below, nothing, or nothing we are sure of. */
+/**
+ * The text after the key of a skipped section: an open quote that continues below, nothing, or something
+ * uncertain.
+ */
 function leftOut(value: string): string | undefined {
   const [quote = ''] = value;
   if (quote === '"' || quote === "'") return leftOpen(value.slice(1), quote);
@@ -143,7 +148,7 @@ function leftOut(value: string): string | undefined {
   return undefined;
 }
 
-/** The quote, unless it ends on this line; what follows it then can only be a comment. */
+/** The quote, unless it ends on this line; after it there can only be a comment. */
 function leftOpen(text: string, quote: string): string | undefined {
   const plain = quote === '"' ? text.replaceAll(/\\./g, '') : text.replaceAll("''", '');
   const end = plain.indexOf(quote);

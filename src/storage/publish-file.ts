@@ -6,26 +6,27 @@ import { errorCode, unlessMissing } from './real-path.ts';
 import { PlaceProblem, type Publication, type Published } from './storage-place.ts';
 
 interface Publishing extends Publication {
-  /** Looked up anew each time: a folder on the way may have become a link. */
+  /** Resolved anew each time: a folder on the way may have become a link. */
   target(): Promise<string>;
   /** The file with the new contents. */
   readonly staged: string;
-  /** The same for everybody who finishes the same promotion. */
+  /** The same for every process that finishes the same promotion. */
   readonly tag: string;
 }
 
-/** Each round somebody else has got further; so many of them are a fault. */
+/** In each round another process has made progress; this many rounds mean a fault. */
 const ROUNDS_MAX = 10;
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV'];
 
-/** Within one process two may publish the same file at the same time. */
+/** Two calls within one process may publish the same file at the same time. */
 let count = 0;
 
 const asideStart = (tag: string) => `.cox-${tag}-`;
 
 /**
- * From old to new in one step. The new contents lie complete beside the target, under a name that all who finish this promotion
- * share: only one of them moves it into place, and one that was stopped amid it and wakes up late finds nothing left to move.
+ * Replaces the old contents by the new in one step. The new contents are complete beside the target, under a
+ * name that all processes finishing this promotion share. Only one of them moves it into place; one that was
+ * stopped half-way and wakes up late finds nothing left to move.
  */
 export async function publishFile(publishing: Publishing): Promise<Published> {
   const { draft_hash, old_hash, staged, tag, path } = publishing;
@@ -40,11 +41,11 @@ export async function publishFile(publishing: Publishing): Promise<Published> {
     }
     const bytes = await unlessMissing(readFile(staged));
     if (bytes === undefined || sha256(bytes) !== draft_hash) {
-      // Whoever has finished it meanwhile has tidied up, too.
+      // The process that has finished it meanwhile has also removed the staged contents.
       return (await hashOf(target)) === draft_hash ? 'published' : 'lost';
     }
     await putAside(aside, bytes, await modeFor(target, staged));
-    // Writing took its time.
+    // Writing took time, so look again.
     if ((await hashOf(target)) !== old_hash) continue;
     if (await moveIntoPlace(aside, target, old_hash === null)) {
       await syncFolder(dirname(target));
@@ -67,10 +68,10 @@ async function putAside(aside: string, bytes: Uint8Array, mode: number): Promise
   }
 }
 
-/** False: somebody was quicker, with this or with something else. */
+/** False: another process was quicker, with this or with other contents. */
 async function moveIntoPlace(aside: string, target: string, mustBeNew: boolean): Promise<boolean> {
   try {
-    // A link never replaces: what somebody has created in this very moment stays.
+    // A link never replaces a file: one that another process has created at this very moment stays.
     if (mustBeNew && (await linked(aside, target))) await rm(aside, { force: true });
     else await rename(aside, target);
     return true;
@@ -102,7 +103,7 @@ async function modeFor(target: string, staged: string): Promise<number> {
   return found.mode & 0o777;
 }
 
-/** What those who were stopped at the wrong moment have left beside it. */
+/** Removes what processes that were stopped half-way have left beside it. */
 export async function removeAsides(target: string, tag: string): Promise<void> {
   const folder = dirname(target);
   for (const name of (await unlessMissing(readdir(folder))) ?? [])

@@ -6,7 +6,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Undefined where there is nothing; every other trouble is thrown. */
+/** Undefined when the file is missing; every other error is thrown. */
 export async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -16,7 +16,7 @@ export async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Not by the way of a promise: that takes ten times as long as the answer. */
+/** Synchronous: a promise takes ten times as long as the call. */
 export function lstatIfThere(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -27,8 +27,8 @@ export function lstatIfThere(path: string): Stats | undefined {
 }
 
 /**
- * `folder/path`, with no symlink on the way from the folder on: whoever writes there writes there. `path` has slashes, and no name
- * in it may lead elsewhere.
+ * `folder/path`, with no symlink below the folder: a write there goes there and nowhere else. `path` uses
+ * slashes, and no name in it may lead elsewhere.
  */
 export async function realPath(folder: string, path: string): Promise<string> {
   let at = folder;

@@ -2,7 +2,7 @@ import type { FileProblem } from './file-problem.ts';
 
 const DEPTH_MAX = 200;
 
-/** The parser takes seconds over thousands of brackets inside each other; nobody has written those by hand. */
+/** The parser takes seconds for thousands of nested brackets; no hand-written file has those. */
 export function depthProblem(text: string): FileProblem | undefined {
   let depth = 0;
   let line = 1;

@@ -6,30 +6,30 @@ export type { FileProblem } from './file-problem.ts';
 
 type Path = readonly PropertyKey[];
 
-/** The reason of a problem that is none for readers of other people's files. */
+/** The reason of a problem that does not matter when reading other programs' files. */
 export const UNKNOWN_FIELD = 'unknown field';
 
-/** Nobody reads more of them at once. */
+/** No reader needs more of them at once. */
 export const PROBLEMS_MAX = 200;
 
 export interface YamlOptions {
-  /** Every value is the text that was written (`007`, `1.10`), or null; `<<` merges, as in files for Docker Compose. */
+  /** Every value is the text as written (`007`, `1.10`), or null; `<<` merges, as in Docker Compose files. */
   readonly texts?: boolean;
-  /** A problem's line is that of the key: what is under it may begin a line below. */
+  /** A problem's line is that of the key: its value may begin on the line below. */
   readonly key_lines?: boolean;
 }
 
 export interface ReadYaml<T> {
-  /** Undefined: nothing that could be looked at any further. */
+  /** Undefined: the file has nothing that could be checked further. */
   readonly value: T | undefined;
   readonly problems: readonly FileProblem[];
-  /** For what the whole does not allow, though each part does. */
+  /** For problems of the whole where each part is valid. */
   problem(path: Path, reason: string): FileProblem;
 }
 
 /**
- * Every problem at once, each with its line: whoever mends the file does it in one go. `loose` is the same schema without its
- * complaint about unknown fields, so that the rest can be looked at in spite of them.
+ * Returns every problem at once, each with its line, so that a person can correct the file in one go. `loose`
+ * is the same schema without the check for unknown fields, so that the rest can be checked in spite of them.
  */
 export function readYaml<S extends z.ZodType>(
   text: string,
@@ -43,7 +43,7 @@ export function readYaml<S extends z.ZodType>(
     uniqueKeys: true,
     ...(texts ? { merge: true, customTags: textsOnly } : {}),
   });
-  /** The line of the named node or, if it is not there, of the nearest one around it. */
+  /** The line of the named node or, if it is missing, of the nearest one around it. */
   const lineOf = (path: Path): number => {
     for (let length = path.length; length >= 0; length -= 1) {
       const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
@@ -93,7 +93,10 @@ function keyStart(around: unknown, key: PropertyKey | undefined): number | undef
   return isNode(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/** To find the line of each takes a while. Whoever leaves out the unknown ones must never be left without the others. */
+/**
+ * Finding the line of each problem takes a while, so the list is limited. The limit must not drop other
+ * problems in favour of unknown fields, which some callers ignore.
+ */
 function fewest<T extends { readonly reason: string }>(found: readonly T[]): readonly T[] {
   if (found.length <= PROBLEMS_MAX) return found;
   const rank = ({ reason }: T) => Number(reason === UNKNOWN_FIELD);

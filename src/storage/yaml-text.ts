@@ -15,22 +15,23 @@ import {
 } from 'yaml';
 import { canonical, type Json } from '../kernel/json.ts';
 
-/** One value that is not as it should be. */
+/** One value to be changed. */
 export interface Setting {
   readonly path: readonly string[];
   readonly value: Json;
-  /** A value that is not there yet goes behind the last of these that is; without one, to the end of its map. */
+  /** A new value goes after the last of these keys that exists; without one, to the end of its map. */
   readonly after?: readonly string[] | undefined;
 }
 
 export type Rewritten = { readonly text: string } | { readonly problem: string };
 
-/** Times stay text: a file that somebody else reads has them quoted or not, as it likes. */
+/** Times stay text: other programs that read the file may quote them or not. */
 const SCHEMA = { schema: 'core', uniqueKeys: true } as const;
 
 /**
- * The text with other values at some places. Only these change; every other byte stays where it is, a person's comments first of
- * all. What can't be done by changing places of the text is written anew from the document, which keeps comments but not spacing.
+ * The text with some values changed. Only these change; every other byte stays where it is, above all
+ * people's comments. A change that can't be made by replacing parts of the text is written from the parsed
+ * document, which keeps comments but not spacing.
  */
 export function rewriteYaml(text: string, settingsFor: (file: unknown) => readonly Setting[]): Rewritten {
   const document = parseDocument(text, SCHEMA);
@@ -42,16 +43,16 @@ export function rewriteYaml(text: string, settingsFor: (file: unknown) => readon
     if (settings.length === 0) return { text };
     const cut = spliced(text, settings, document);
     for (const { path, value } of settings) setDeep(document, path, value);
-    // Text that was cut and put together is believed only when it says exactly what it was meant to.
+    // The edited text is used only if it parses to exactly the intended document.
     const isRight = cut !== undefined && says(cut, document);
     return { text: isRight ? cut : withLinesOf(text, document.toString({ lineWidth: 0 })) };
   } catch (cause) {
-    // An alias that leads nowhere, or unfolds without end.
+    // An alias that leads nowhere, or expands without end.
     return { problem: cause instanceof Error ? firstLine(cause.message) : String(cause) };
   }
 }
 
-/** The document writes lines as Unix has them. */
+/** The document is written with Unix line ends. */
 function withLinesOf(text: string, written: string): string {
   const isCrLf = text.includes('\r\n') && !/(?<!\r)\n/.test(text);
   return isCrLf ? written.replaceAll('\n', '\r\n') : written;
@@ -66,7 +67,7 @@ function says(text: string, document: Document): boolean {
   return written.errors.length === 0 && canonical(written.toJS()) === canonical(document.toJS());
 }
 
-/** Also through what is empty so far: `design:` with nothing behind it is a map that nobody has filled in. */
+/** Also creates missing levels: `design:` without a value counts as an empty map. */
 function setDeep(document: Document, path: readonly string[], value: Json): void {
   for (let length = 1; length < path.length; length += 1) {
     const above = path.slice(0, length);
@@ -78,7 +79,7 @@ function setDeep(document: Document, path: readonly string[], value: Json): void
   else putNode(document, path, value);
 }
 
-/** What a person wrote beside the old value is said of the new one, too. */
+/** A comment beside the old value is kept for the new one. */
 function putNode(document: Document, path: readonly string[], value: Json): void {
   const old = document.getIn(path, true);
   const node = document.createNode(value);
@@ -92,8 +93,8 @@ function putNode(document: Document, path: readonly string[], value: Json): void
 }
 
 /**
- * The value at a place, for it alone: what stands there by an alias, or is named by one elsewhere, is that other place's too, which
- * has to go on saying what it says.
+ * The value at a path, not shared with another path. A value that is there by an alias, or has an anchor used
+ * elsewhere, belongs to the other place too, and that one must keep its value.
  */
 function ownNode(document: Document, path: readonly string[]): Node | undefined {
   const there = document.getIn(path, true);
@@ -112,7 +113,7 @@ function ownNode(document: Document, path: readonly string[]): Node | undefined 
   return there;
 }
 
-/** With the comments of where it goes. Names are given once: those in it stay with what it is copied from. */
+/** With the comments of its new place. Anchors must be unique: those inside stay with the original. */
 function copyFor(alias: Alias, node: Scalar | YAMLMap | YAMLSeq | undefined): Node {
   if (node === undefined) throw new Error(`Unresolved alias: ${alias.source}`);
   const { comment, commentBefore, spaceBefore } = alias;
@@ -128,7 +129,7 @@ interface Splice {
   readonly text: string;
 }
 
-/** Undefined: it can't be done by changing places of the text. */
+/** Undefined: it can't be done by replacing parts of the text. */
 function spliced(text: string, settings: readonly Setting[], document: Document): string | undefined {
   const splices: Splice[] = [];
   for (const setting of settings) {
@@ -136,7 +137,8 @@ function spliced(text: string, settings: readonly Setting[], document: Document)
     if (found === undefined) return undefined;
     splices.push(...found);
   }
-  // From the end on, so that no place moves; of two at one place the first stays before the second.
+  // From the end on, so that earlier offsets stay valid; of two changes at one place the first stays before
+  // the second.
   const ordered = splices.map((splice, order) => ({ ...splice, order }));
   ordered.sort((a, b) => b.from - a.from || b.order - a.order);
   return ordered.reduce(
@@ -163,7 +165,7 @@ function splicesFor(
   return one && [one];
 }
 
-/** `error: null  # why` becomes `error:  # why`, with what is in it on the lines below. */
+/** `error: null  # why` becomes `error:  # why`, with the new contents on the lines below. */
 function unfolded(
   text: string,
   map: YAMLMap,
@@ -175,19 +177,19 @@ function unfolded(
   if (place === undefined || !node.range || node.anchor !== undefined || node.tag !== undefined)
     return undefined;
   const [from, to] = node.range;
-  // Where nothing stood there is nothing to take: the blank before a comment is part of it.
+  // With no old value there is nothing to remove: the blank before a comment belongs to the comment.
   const blanks = from === to ? 0 : (/[ \t]*$/.exec(text.slice(0, from))?.[0].length ?? 0);
   const taken = { from: from - blanks, to, text: '' };
   const below = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
   const { indent, end, eol } = place;
   const lines = below.map((each) => `${eol}${indent}  ${each}`).join('');
-  // A scalar of several lines ends behind the line of its key.
+  // A scalar of several lines ends after the line of its key.
   return to > end ? undefined : [taken, { from: end, to: end, text: lines }];
 }
 
 interface KeyLine {
   readonly indent: string;
-  /** Where the line of its value ends, a comment behind it included. */
+  /** The end of the line of its value, including a comment. */
   readonly end: number;
   readonly eol: string;
 }
@@ -209,7 +211,7 @@ function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Spl
   if (!node.range || node.anchor !== undefined || node.tag !== undefined) return undefined;
   const [from, to] = node.range;
   const isEmpty = from === to;
-  // Who quotes everything goes on doing so.
+  // A file that quotes its values keeps doing so.
   const [quote] = /^["']/.exec(text.slice(from, to)) ?? [''];
   const keepsQuote =
     quote !== '' && typeof value === 'string' && !value.includes(quote) && !/[\\\p{Cc}]/u.test(value);
@@ -217,7 +219,10 @@ function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Spl
   return { from, to, text: `${isEmpty ? ' ' : ''}${quoted}` };
 }
 
-/** In a block map, behind a value that stands on one line, on lines of its own; a comment behind that value stays behind it. */
+/**
+ * In a block map, after a value on a single line, on lines of its own; a comment after that value stays with
+ * it.
+ */
 function inserted(
   text: string,
   map: YAMLMap,

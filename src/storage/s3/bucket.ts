@@ -12,7 +12,7 @@ import { errorName, placeProblem, statusOf } from './s3-problems.ts';
 
 export interface StoredObject {
   readonly bytes: Uint8Array;
-  /** Of these very contents: what a conditional write goes by. */
+  /** The ETag of exactly these contents, for conditional writes. */
   readonly etag: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly content_type?: string | undefined;
@@ -27,17 +27,20 @@ export interface ListedObject {
 export interface Writing {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly content_type?: string | undefined;
-  /** The ETag of what may be replaced; null: there must be nothing. Left out: whatever is there. */
+  /**
+   * The ETag of the object that may be replaced; null: there must be none. Left out: any object may be
+   * replaced.
+   */
   readonly replaces?: string | null | undefined;
 }
 
-/** `refused`: what is there is something else. `busy`: two writes have met, and this one was not done. */
+/** `refused`: another object is there. `busy`: two writes collided, and this one was not done. */
 export type Written = 'written' | 'refused' | 'busy';
 
-/** Somebody's endless listing ends here; nothing that is looked for lies so far behind. */
+/** The limit for an endless listing; nothing we look for is that far behind. */
 const PAGES_MAX = 50;
 
-/** The few requests that drafts and assets take, with answers instead of errors wherever one is expected. */
+/** The few requests that drafts and assets need. Expected conditions are answers, not errors. */
 export class Bucket {
   readonly #client: S3Client;
   readonly #name: string;
@@ -47,7 +50,7 @@ export class Bucket {
     this.#name = name;
   }
 
-  /** Undefined: there is none. One that is larger is not fetched. */
+  /** Undefined: there is none. A larger object is not fetched. */
   async get(key: string, bytes_max: number): Promise<StoredObject | undefined> {
     try {
       const found = await this.#client.send(new GetObjectCommand({ Bucket: this.#name, Key: key }));
@@ -55,7 +58,7 @@ export class Bucket {
         (found.Body as { destroy?(): void } | undefined)?.destroy?.();
         throw new PlaceProblem(`It is larger than ${bytes_max} bytes.`);
       }
-      // Without one a write would have no condition, and replace whatever is there.
+      // Without an ETag a write would have no condition, and replace any object.
       if (!found.ETag) throw new PlaceUnusable(`Bucket ${this.#name}: the service gives no ETags.`);
       return {
         bytes: (await found.Body?.transformToByteArray()) ?? new Uint8Array(),
@@ -92,7 +95,7 @@ export class Bucket {
       return 'written';
     } catch (error) {
       if (errorName(error) === 'ConditionalRequestConflict') return 'busy';
-      // Of a condition on something that is gone.
+      // The condition was about an object that is gone.
       const isGone = replaces !== undefined && errorName(error) === 'NoSuchKey';
       if (statusOf(error) === 412 || isGone) return 'refused';
       throw placeProblem(error, this.#name);
@@ -127,7 +130,7 @@ export class Bucket {
           Bucket: this.#name,
           Prefix: prefix,
           ContinuationToken: token,
-          // XML has no way to write some of the characters that a key may have.
+          // XML can't express some of the characters that a key may have.
           EncodingType: 'url',
         }),
       );

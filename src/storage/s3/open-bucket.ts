@@ -12,7 +12,7 @@ export interface S3PlaceAsked {
   readonly scratch_path_template: string;
 }
 
-/** How long an answer may take, and then the rest of it; the SDK's own default is to wait for ever. */
+/** How long an answer may take, and then its body; the SDK's own default is to wait for ever. */
 export function patience(request_ms: number) {
   return {
     ...{ connectionTimeout: CONNECT_MS, requestTimeout: request_ms, socketTimeout: request_ms },
@@ -20,7 +20,7 @@ export function patience(request_ms: number) {
   };
 }
 
-/** Connections and credentials are kept from call to call. */
+/** Connections and credentials are kept between calls. */
 const opened = new Map<string, S3Place>();
 
 export function s3Place(asked: S3PlaceAsked): S3Place {
@@ -33,9 +33,9 @@ export function s3Place(asked: S3PlaceAsked): S3Place {
 function openPlace({ address, ...templates }: S3PlaceAsked): S3Place {
   const { bucket, prefix, region, endpoint } = address;
   const client = new S3Client({
-    // Where nothing is named the SDK looks in its own places, as it does for credentials.
+    // Left out: the SDK uses its own defaults, as it does for credentials.
     ...(region === undefined ? {} : { region }),
-    // Most services besides Amazon's have no host name for each bucket.
+    // Most services other than Amazon's have no host name for each bucket.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestHandler: patience(REQUEST_MS),
   });

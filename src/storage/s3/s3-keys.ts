@@ -2,8 +2,8 @@ import { limits } from '../../kernel/limits.ts';
 import { type Draft, PlaceProblem } from '../storage-place.ts';
 
 /**
- * To S3 a key is only a text. To a proxy, a file system in front of it or whoever copies the bucket it is a path, and `..` in it
- * leads to somebody else's objects.
+ * To S3 a key is only a text. To a proxy, a file system in front of the bucket or a copying tool it is a
+ * path, and `..` in it leads to another agent's objects.
  */
 export function isKeyPath(path: string): boolean {
   return path
@@ -16,7 +16,7 @@ export function keyBelow(folder: string, path: string): string {
   return `${folder}${path}`;
 }
 
-/** What a listing shows of an object; undefined: only a folder's name, as some tools leave them. */
+/** How a listing shows an object; undefined: only a folder marker, as some tools create them. */
 export function draftOf(path: string, bytes: number): Draft | undefined {
   if (bytes === 0 && (path === '' || path.endsWith('/'))) return undefined;
   return { path, bytes, problem: problemOf(path, bytes) };

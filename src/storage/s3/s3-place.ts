@@ -21,23 +21,26 @@ export interface S3PlaceOptions {
   readonly bucket: Bucket;
   /** For people to read. */
   readonly name: string;
-  /** Empty, or with its slash at the end. */
+  /** Empty, or ending with a slash. */
   readonly prefix: string;
   /** `agents/{agent_id}/NAME`, below the prefix. */
   readonly drafts_path_template: string;
   readonly scratch_path_template: string;
 }
 
-/** Each round somebody else has got further, or two writes have met; so many of them are a fault. */
+/**
+ * In each round another process has made progress, or two writes have collided; this many rounds mean a
+ * fault.
+ */
 const ROUNDS_MAX = 10;
 const BUSY_PAUSE_MS = 50;
-/** Requests of one call that are under way at the same time. */
+/** How many requests of one call run at the same time. */
 const LANES = 8;
 const NO_SUCH_VERSION = '"no-such-version"';
 
 /**
- * Drafts and assets in a bucket. An asset is replaced by one conditional write: only where it is still the object that was looked
- * at, and a new one only where there is none. Nothing is ever put beside it.
+ * Drafts and assets in a bucket. An asset is replaced by one conditional write: only if it is still the
+ * object that was looked at; a new one only if there is none. Nothing is ever written beside it.
  */
 export class S3Place implements AssetPlace {
   readonly #options: S3PlaceOptions;
@@ -101,7 +104,7 @@ export class S3Place implements AssetPlace {
   async discardDrafts(agent_id: string, paths: readonly string[]): Promise<string[]> {
     const folder = this.#drafts(agent_id);
     const removed = new Set<string>();
-    // What would lead elsewhere if anything on the way took it for a path is left to who manages the bucket.
+    // A key that would lead elsewhere if any tool took it for a path is left to the bucket's administrator.
     await inLanes(paths.filter(isKeyPath), async (path) => {
       const key = keyBelow(folder, path);
       if (!(await this.#bucket.has(key))) return;
@@ -117,7 +120,7 @@ export class S3Place implements AssetPlace {
 
   async stage(staging: Staging, contents: readonly Contents[]): Promise<void> {
     const folder = this.#staged(staging);
-    // By their hashes: the log knows no other name of them.
+    // Named by their hashes: the log knows no other name for them.
     await inLanes(contents, async ({ bytes, executable }) => {
       const hash = sha256(bytes);
       await this.#bucket.put(`${folder}${hash}`, bytes, { metadata: metadataOf(hash, executable) });
@@ -127,8 +130,8 @@ export class S3Place implements AssetPlace {
   }
 
   /**
-   * A service that takes no notice of conditions would let one promotion overwrite what another has just written. That is found
-   * out here, at contents that may be written twice, before the first asset changes.
+   * A service that ignores conditions would let one promotion overwrite what another has just written. This
+   * detects such a service, with contents that may be written twice, before the first asset changes.
    */
   async #tryConditions(key: string, { bytes, executable }: Contents): Promise<void> {
     if (this.#conditionsTried) return;
@@ -153,7 +156,8 @@ export class S3Place implements AssetPlace {
       const now = before === undefined ? null : sha256(before.bytes);
       if (now === draft_hash) return 'published';
       if (now !== old_hash) return 'conflict';
-      // Last of all reads: whoever has finished it meanwhile has tidied up, and then nothing is written.
+      // The last read: a process that has finished the promotion meanwhile has removed the staged contents,
+      // and then nothing is written.
       const staged = await this.#bucket.get(`${this.#staged(staging)}${draft_hash}`, limits.draft_bytes_max);
       if (staged === undefined || sha256(staged.bytes) !== draft_hash)
         return (await this.#hashOf(asset)) === draft_hash ? 'published' : 'lost';
@@ -162,7 +166,8 @@ export class S3Place implements AssetPlace {
         replaces: before?.etag ?? null,
       });
       if (written === 'written') return 'published';
-      // Refused may also mean that an earlier attempt of ours got through and its answer did not: the next round tells.
+      // `refused` may also mean that our earlier attempt succeeded and its answer was lost: the next round
+      // tells.
       if (written === 'busy') await systemClock.sleep(BUSY_PAUSE_MS * (round + 1));
     }
     throw new PlaceProblem(`${JSON.stringify(path)} changes too often to be replaced.`);
@@ -201,7 +206,9 @@ function isExecutable({ metadata }: StoredObject): boolean {
   return metadata.executable === 'true';
 }
 
-/** An asset keeps what is said about it, apart from what its contents are; a new one is as executable as its draft. */
+/**
+ * An asset keeps its metadata, except what describes its contents; a new one is as executable as its draft.
+ */
 function keptOf(before: StoredObject | undefined, staged: StoredObject, draft_hash: string) {
   const executable = isExecutable(before ?? staged);
   return {
@@ -215,7 +222,7 @@ async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>)
   const lane = async () => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
   };
-  // All have stopped before anybody tidies up after the one that failed.
+  // All lanes have stopped before the caller cleans up after the one that failed.
   const lanes = await Promise.allSettled(Array.from({ length: Math.min(LANES, items.length) }, lane));
   const failed = lanes.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

@@ -20,7 +20,7 @@ export function statusOf(error: unknown): number | undefined {
 const RIGHTS =
   's3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket itself';
 
-/** Names of errors, and what they come to in words for whoever has to do something about it. */
+/** Names of errors, and what they mean in words for the person who has to act on them. */
 const WORDS: readonly (readonly [RegExp, (bucket: string) => string])[] = [
   [/^NoSuchBucket$/, (bucket) => `There is no bucket ${bucket}.`],
   [
@@ -46,7 +46,7 @@ const NO_WAY = /^(E[A-Z]{4,20}|TimeoutError|NetworkingError|AbortError)$/;
 
 const denied = (bucket: string) => `Bucket ${bucket}: access denied. It takes ${RIGHTS}.`;
 
-/** What went wrong, for people; nothing in it that a server may have made up to look like something else. */
+/** What went wrong, for people; nothing in it that a server could have forged. */
 export function placeProblem(error: unknown, bucket: string): PlaceProblem {
   if (error instanceof PlaceProblem) return error;
   const name = errorName(error);
