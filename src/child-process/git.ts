@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A list of every file of a very large repository is a tenth of this. */
+/** The list of all files of a very large repository is a tenth of this. */
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 
 export class GitFailure extends Error {}
@@ -9,11 +9,14 @@ export interface GitCall {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly input?: string;
-  /** Exit codes that are an answer too. */
+  /** Exit codes that also count as an answer. */
   readonly fine?: readonly number[];
 }
 
-/** What git answers to these words. Inside a hook its environment names the index and the repository that are meant. */
+/**
+ * Runs git with these arguments and returns its output. Inside a hook, git's environment names the intended
+ * index and repository.
+ */
 export async function git(words: readonly string[], call: GitCall): Promise<string> {
   const { cwd, env, input = '', fine = [0] } = call;
   const child = spawn('git', words, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -25,14 +28,14 @@ export async function git(words: readonly string[], call: GitCall): Promise<stri
     else out.push(chunk);
   });
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-  // One that ends before it has read everything says so by its exit code.
+  // A git that ends before it has read all of its input reports that by its exit code.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const failure = await new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => {
       const lines = Buffer.concat(err).toString().trim().split('\n');
-      // Advice may follow what was fatal.
+      // Hints may follow the fatal message.
       const said = lines.find((line) => line.startsWith('fatal: ')) || lines.at(-1);
       const isFine = code !== null && fine.includes(code);
       resolve(isFine ? undefined : said || `ended with ${code ?? signal}`);
@@ -43,7 +46,7 @@ export async function git(words: readonly string[], call: GitCall): Promise<stri
   return Buffer.concat(out).toString();
 }
 
-/** Of what `-z` prints: the only form in which any name can stand. */
+/** The names in `-z` output: the only format that can express every name. */
 export function namesIn(text: string): string[] {
   return text.split('\0').filter((name) => name !== '');
 }

@@ -1,6 +1,9 @@
 import { maskSecrets } from '../command-analysis/secrets.ts';
 
-/** Titles and links (OSC), colours and cursors (CSI), and whatever else no text needs. */
+/**
+ * Titles and links (OSC), colours and cursor movements (CSI), and other control characters that no text
+ * needs.
+ */
 const OBEYED = new RegExp(
   [
     '\\u001b\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?',
@@ -10,10 +13,11 @@ const OBEYED = new RegExp(
   'g',
 );
 
-/** What a program wrote, fit to be stored and shown: secrets masked, nothing in it that a terminal would obey. */
+/** A program's output, made safe to store and show: secrets masked, and no terminal control sequences. */
 export function legible(text: string): string {
   const plain = text.replaceAll('\r\n', '\n');
-  // Once where a colour parts a secret from the word before it, once where it only hid that the two halves are one.
+  // Masked twice: once with a colour code separating a secret from the word before it, once with the code
+  // removed, in case it split one secret into two halves.
   const parted = maskSecrets(plain.replaceAll(OBEYED, '\0'));
   return maskSecrets(parted.replaceAll('\0', ''));
 }

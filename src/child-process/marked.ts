@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A variable with a value of its own in the environment of every process of a run. */
+/** An environment variable whose value is unique to a run, set for every process of the run. */
 export interface Mark {
   readonly variable: string;
   readonly value: string;
 }
 
-/** One that is just starting another is seen before its child is. */
+/** Repeated, because a process that is just starting another is seen before its child is. */
 const ROUNDS_MAX = 5;
 
 /**
- * Ends every process of a run that still lives, also one that has left its group, by the mark in its environment. Linux only:
- * elsewhere the group has to do.
+ * Ends every process of a run that is still alive, even one that has left the process group, by the mark in
+ * its environment. Linux only: elsewhere ending the group has to do.
  */
 export function endMarked({ variable, value }: Mark): void {
   if (process.platform !== 'linux') return;
@@ -28,7 +28,7 @@ function endThoseWith(wanted: string): boolean {
       process.kill(Number(name), 'SIGKILL');
       isAny = true;
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // It has ended meanwhile, or belongs to another user.
     }
   }
   return isAny;

@@ -11,7 +11,7 @@ export interface Repository {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Git without the hooks, the index and the repository that a caller's environment may name. */
+/** Runs git without the hooks, the index and the repository that the caller's environment may name. */
 export function plainGit(
   words: readonly string[],
   { root, env }: Repository,

@@ -1,8 +1,9 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 
 /**
- * Reads fd 3, whose other end only we hold: when we die, however that happens, the group dies with us. The command itself
- * gets neither the pipe nor more than its share: file size (2 GB), processor time, no core dumps, low priority.
+ * Reads fd 3, whose other end only our process holds: when our process dies, however that happens, the group
+ * is killed. The command itself does not get the pipe, and its resources are limited: file size (2 GB),
+ * processor time, no core dumps, low priority.
  */
 const SUPERVISED = [
   '{ cat <&3; kill -KILL 0; } >/dev/null 2>&1 &',
@@ -11,7 +12,7 @@ const SUPERVISED = [
   'shift; exec nice -n 10 "$@"',
 ].join('\n');
 
-/** Several processors may work for it, all of the time. */
+/** A command may keep this many processors busy for its whole run. */
 const PROCESSORS = 8;
 
 export interface SuperviseOptions {
@@ -21,7 +22,10 @@ export interface SuperviseOptions {
   readonly stdin?: 'ignore' | 'pipe';
 }
 
-/** A command in a process group of its own, which does not outlive us. Its time is for the caller to watch. */
+/**
+ * Runs a command in a process group of its own, which does not outlive our process. The caller watches its
+ * time limit.
+ */
 export function supervise(
   command: readonly string[],
   { cwd, env, limit_seconds, stdin = 'ignore' }: SuperviseOptions,

@@ -5,12 +5,16 @@ import { plainGit, type Repository } from './plain-git.ts';
 
 const ATTEMPTS = 12;
 const PAUSE_MS = 50;
-/** Git's notes of trees; what it says about a commit or about this tree's own folder names another place. */
+/**
+ * Git's administrative files of work trees; errors about a commit or about this tree's own folder name
+ * another path.
+ */
 const NOTES = /[/\\]worktrees[/\\]/;
 
 /**
- * A work tree of one commit, in a folder that is the caller's own. Git looks at its notes of all other trees before it adds one,
- * and gives up over one that another git is writing or removing at this moment: a moment later they are whole, or gone.
+ * Creates a work tree of one commit, in a folder that is the caller's own. Before git adds one it reads its
+ * administrative files of all other trees, and fails over one that another git process is just writing or
+ * removing. A moment later that one is complete, or gone.
  */
 export async function addWorkTree(tree: string, commit: string, place: Repository): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
@@ -20,7 +24,7 @@ export async function addWorkTree(tree: string, commit: string, place: Repositor
       return;
     } catch (error) {
       if (attempt === ATTEMPTS || !NOTES.test(String(error))) throw error;
-      // What git has begun of it is not whole.
+      // What git has created so far is incomplete.
       await rm(tree, { recursive: true, force: true, maxRetries: 3 });
       await sleep(PAUSE_MS * attempt * systemRandom.fraction());
     }

@@ -3,8 +3,8 @@ import type { SessionStatus } from '../features/sessions/index.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 
-// What the operations answer when they do what they were asked for; times are ISO texts. An operation that is not here
-// answers `{ success: true }` and whatever else. A test compiles real answers against these types.
+// What the operations answer on success; times are ISO texts. An operation that is not listed here answers `{
+// success: true }` and further fields. A test compiles real answers against these types.
 
 interface Done {
   success: true;
@@ -18,7 +18,7 @@ export interface Grant {
   fencing_token: number;
 }
 
-/** What one answer has and the other has not can be asked for in both. */
+/** A field that only one of the answers has can be read on both. */
 type Without<T, K extends keyof T> = { [F in K]?: undefined };
 
 interface Waited {
@@ -38,7 +38,7 @@ interface Released extends Done {
   results?: undefined;
 }
 
-/** Of several paths each has its own answer; `success` is whether all were done. */
+/** With several paths each has its own answer; `success` says whether all succeeded. */
 interface ReleasedSeveral {
   success: boolean;
   released: boolean;
@@ -127,7 +127,9 @@ export interface Task {
   ended_at?: string;
   result?: Json;
   error_message?: string;
-  /** Of a task that is a file in a work directory: whose it is, what the file says, where it lies and its name. */
+  /**
+   * For a task that is a file in a work directory: its agent, the file's contents, its folder and its name.
+   */
   agent?: string;
   file_status?: FileStatus | 'being_written';
   started_by?: string;

@@ -4,7 +4,10 @@ import type { Actor } from '../ledger/log.ts';
 import type { OpenOptions } from '../runtime/coxswain.ts';
 import { checkIdentity, environmentIdentity } from '../transports/shared/identity.ts';
 
-/** Who asks. What is left out here comes from `AGENT_ID`, `AGENT_TYPE` and `SESSION_ID`, else it is made up. */
+/**
+ * The identity of the caller. Fields left out come from `AGENT_ID`, `AGENT_TYPE` and `SESSION_ID`, or else
+ * are made up.
+ */
 interface Who {
   readonly agent_id?: string | undefined;
   readonly agent_type?: string | undefined;
@@ -12,13 +15,13 @@ interface Who {
 }
 
 interface Where {
-  /** A server: `http://…` or `https://…`. Default: `COORDINATION_API_URL`, unless an option says which store. */
+  /** A server: `http://…` or `https://…`. Default: `COORDINATION_API_URL`, unless an option names a store. */
   readonly url?: string | undefined;
   /** Default: `COORDINATION_API_KEY`. */
   readonly api_key?: string | undefined;
-  /** What `register_session` gave out, instead of a key: it acts as that session alone. */
+  /** The token from `register_session`, instead of a key: the client then acts as that session only. */
   readonly session_token?: string | undefined;
-  /** How long a server may take for an answer, beyond what the call itself waits for. */
+  /** How long a server may take for an answer, in addition to the time that the call itself waits. */
   readonly timeout_ms?: number | undefined;
 }
 
@@ -45,14 +48,14 @@ export interface LocalTarget {
   readonly identity: Partial<Actor>;
 }
 
-/** They say something about a store in this process. */
+/** These options only make sense for a store in this process. */
 const LOCAL_ONLY = ['store', 'project', 'cwd', 'sits', 'presence'] as const;
 const REMOTE_ONLY = ['api_key', 'session_token', 'timeout_ms'] as const;
 const TIMEOUT_MS_MAX = 3600_000;
 
 /**
- * A server or a store in this process? An option says it, else the environment. What contradicts itself throws: working
- * beside the others is worse than not at all.
+ * A server, or a store in this process? An option decides, or else the environment. Contradicting settings
+ * throw: working on another store than the other agents is worse than not working at all.
  */
 export function chooseTarget(options: ConnectOptions, env: NodeJS.ProcessEnv): RemoteTarget | LocalTarget {
   const local = LOCAL_ONLY.find((field) => options[field] !== undefined);
@@ -75,7 +78,7 @@ function remoteTarget(text: string, options: ConnectOptions, env: NodeJS.Process
   const { timeout_ms, clock, random } = options;
   if (timeout_ms !== undefined && !(timeout_ms > 0 && timeout_ms <= TIMEOUT_MS_MAX))
     throw new TypeError(`timeout_ms: expected more than 0 and at most ${TIMEOUT_MS_MAX}`);
-  // A token says itself whose it is; the environment may be about somebody else.
+  // A token names its own agent; the environment may describe a different one.
   const identity = identityOf(options, options.session_token === undefined ? env : {});
   for (const [field, value] of Object.entries(identity))
     if (!isHeaderText(value))
@@ -93,7 +96,7 @@ function remoteTarget(text: string, options: ConnectOptions, env: NodeJS.Process
 
 function checkedUrl(text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // It is not shown: people put passwords into addresses.
+  // The address is not shown: people put passwords into addresses.
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new TypeError(`${field}: expected the address of a server, http://… or https://…`);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
@@ -113,7 +116,7 @@ function credentialOf(url: URL, options: ConnectOptions, env: NodeJS.ProcessEnv)
   return key === undefined ? undefined : { header: 'x-api-key', value: key };
 }
 
-/** The environment's key is for the environment's server, and no other one gets to see it. */
+/** The key from the environment is only for the server from the environment; no other server may see it. */
 function environmentKey(url: URL, env: NodeJS.ProcessEnv): string | undefined {
   const { COORDINATION_API_URL: meant, COORDINATION_API_KEY: key } = env;
   if (meant && !(URL.canParse(meant) && new URL(meant).origin === url.origin)) return undefined;
@@ -122,7 +125,8 @@ function environmentKey(url: URL, env: NodeJS.ProcessEnv): string | undefined {
 
 function identityOf(options: Who, env: NodeJS.ProcessEnv): Partial<Actor> {
   const inherited = environmentIdentity(env);
-  // The environment is about one agent. A program that names another one means that one and all of its own.
+  // The environment describes one agent. A program that names another agent means that one, with an identity
+  // of its own.
   const same = options.agent_id === undefined || options.agent_id === inherited.agent_id;
   const { agent_id, agent_type, session_id } = same ? inherited : {};
   const checked = checkIdentity({

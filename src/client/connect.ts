@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { type ConnectOptions, chooseTarget } from './client-options.ts';
 
-/** Each half is loaded only when it is the one that is meant. */
+/** Only the module that is needed is loaded. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const target = chooseTarget(options, process.env);
   if (target.kind === 'local') return await (await import('./local.ts')).connectLocal(target);

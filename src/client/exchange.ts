@@ -10,13 +10,13 @@ export interface Reply {
 export interface Failure {
   readonly kind: 'failure';
   readonly what: string;
-  /** The server may have got the request. */
+  /** The server may have received the request. */
   readonly sent: boolean;
-  /** It may go better next time. */
+  /** A retry may succeed. */
   readonly passing: boolean;
 }
 
-/** It was this side that gave up. */
+/** This side gave up. */
 export type Outcome = Reply | Failure | { readonly kind: 'aborted'; readonly sent: boolean };
 
 /** `node:http` or `node:https`: fetch takes three times as long for a small request. */
@@ -25,16 +25,16 @@ export interface Protocol {
 }
 
 export interface Bounds {
-  /** What is left for the whole call, also for the wait for a free connection … */
+  /** What is left for the whole call, including the wait for a free connection … */
   left_ms(): number;
-  /** … and how long the answer may take, once there is one. */
+  /** … and how long the answer may take, once there is a connection. */
   readonly answer_ms: number;
   readonly signal: AbortSignal | undefined;
   /** The client is being closed. */
   readonly closing: AbortSignal;
 }
 
-/** The largest true answer is a batch of 50 tasks with their payloads. */
+/** The largest real answer is a batch of 50 tasks with their payloads. */
 export const RESPONSE_BYTES_MAX = 16_000_000;
 
 const PASSING = new Set([
@@ -48,7 +48,7 @@ const PASSING = new Set([
   'EAI_AGAIN',
 ]);
 
-/** One request and what came of it. Never rejects: what happens on a wire is to be expected. */
+/** One request and its outcome. Never rejects: network failures are expected outcomes. */
 export function exchange(
   { request }: Protocol,
   options: RequestOptions & { agent: Agent },
@@ -87,7 +87,7 @@ export function exchange(
     });
     outgoing.on('response', (response) => readResponse(response, end));
     outgoing.on('error', (error) => end(failureOf(error, sent)));
-    // Whatever else may end it, such as a change of protocol nobody asked for.
+    // Any other end of the request, such as an unrequested protocol upgrade.
     outgoing.on('close', () => end(failureOf({ code: 'ECONNRESET' }, sent)));
     outgoing.end(body);
   });

@@ -4,11 +4,11 @@ import { aborted, type Doubt, refusalOf, unavailable } from './refusals.ts';
 
 export interface Judgement {
   readonly answer: JsonObject;
-  /** Worth another try, but not before. Undefined: this is the answer. */
+  /** Worth another try, but not before this time. Undefined: this is the answer. */
   readonly again?: { readonly after_ms: number };
 }
 
-/** What an exchange means to whoever called. `url` is where it went, without anything secret. */
+/** What an exchange means for the caller. `url` is where the request went, without any secrets. */
 export function judge(outcome: Outcome, url: string, doubt: Doubt | undefined): Judgement {
   if (outcome.kind === 'aborted') return { answer: aborted(outcome.sent ? doubt : undefined) };
   if (outcome.kind === 'failure') {
@@ -21,7 +21,7 @@ export function judge(outcome: Outcome, url: string, doubt: Doubt | undefined): 
     if (typeof body?.success === 'boolean') return { answer: body };
     return { answer: unavailable(url, 'answered, but not as Coxswain does', doubt) };
   }
-  // The key is for this address and no other.
+  // No redirect is followed: the key is for this address only.
   if (status >= 300 && status < 400)
     return { answer: unavailable(url, 'redirects, which is not followed: connect to where it leads') };
   const answer = refusalOf(status, body, url);
@@ -32,11 +32,11 @@ export function judge(outcome: Outcome, url: string, doubt: Doubt | undefined): 
 
 function isPassing(status: number, body: JsonObject | undefined): boolean {
   if (status === 429 || status === 502 || status === 504) return true;
-  // A store that was moved or is full will not be better in a second.
+  // A store that was moved or is full will not recover within a second.
   return status === 503 && (body?.success !== false || body.error === 'database_unavailable');
 }
 
-/** Seconds; a date is a proxy's, and our own pause does as well. */
+/** Seconds. A date would come from a proxy; our own pause does as well. */
 function pause_ms(retry_after: string | undefined): number {
   return retry_after !== undefined && /^\d{1,6}$/.test(retry_after) ? Number(retry_after) * 1000 : 0;
 }

@@ -6,7 +6,7 @@ import { type Client, createClient } from './client.ts';
 import type { LocalTarget } from './client-options.ts';
 import { unknownOperation } from './refusals.ts';
 
-/** A client that has the store in hands. */
+/** A client that opens the store in this process. */
 export async function connectLocal({ options, identity }: LocalTarget): Promise<Client> {
   const coxswain = await open(options);
   const connection = coxswain.connect(identity, 'operator', { door: 'library' });
@@ -24,7 +24,7 @@ export async function connectLocal({ options, identity }: LocalTarget): Promise<
   });
 }
 
-/** What takes no name can be repeated without one. */
+/** An operation that takes no operation id can be repeated without one. */
 async function named(operation: AnyOperation, input: JsonObject, operation_id: string): Promise<JsonObject> {
   if (input.operation_id !== undefined) return input;
   const { properties } = (await operation.input()).json;

@@ -5,7 +5,10 @@ export function unknownOperation(name: string): Refusal {
   return refuse('unknown_operation', `There is no operation ${JSON.stringify(name)}.`);
 }
 
-/** What a status means when whoever sent it says nothing more: a proxy on the way, not the server. */
+/**
+ * What a status means when the response says nothing more: it came from a proxy on the way, not from the
+ * server.
+ */
 const BY_STATUS: Readonly<Record<number, readonly [code: string, remedy: string]>> = {
   401: ['unauthorized', 'Connect with api_key or session_token; `cox key create` makes a key.'],
   403: ['forbidden', 'Connect as the agent the key was made for, or with another key.'],
@@ -16,7 +19,7 @@ const BY_STATUS: Readonly<Record<number, readonly [code: string, remedy: string]
   429: ['rate_limited', 'Ask less often; try again after retry_after_seconds.'],
 };
 
-/** The server's own words, as a refusal with everything that belongs to one; or what its status alone says. */
+/** The server's own refusal, completed with every field a refusal has; or one made from the status alone. */
 export function refusalOf(status: number, body: JsonObject | undefined, url: string): Refusal {
   const [code, remedy] = BY_STATUS[status] ?? [];
   if (body?.success === false) {
@@ -28,13 +31,13 @@ export function refusalOf(status: number, body: JsonObject | undefined, url: str
   return unavailable(url, `answered with status ${status}`);
 }
 
-/** No usable answer: for the agent as good as a store that is away. Never with a key in it. */
+/** No usable answer: to the agent, the same as a store that is away. Never contains a key. */
 export function unavailable(url: string, what: string, doubt?: Doubt): Refusal {
   const { operation_id } = doubt ?? {};
   return refuse('database_unavailable', `${url} ${what}.${doubtText(doubt)}`, { url, operation_id });
 }
 
-/** The request may have arrived. Under its name one can ask what came of it. */
+/** The request may have arrived. The operation id lets the agent ask for its outcome. */
 export interface Doubt {
   readonly operation_id: string | undefined;
 }

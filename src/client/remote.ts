@@ -17,13 +17,18 @@ const TIMEOUT_MS_DEFAULT = 10_000;
 const RETRIES_MAX = 4;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2000;
-/** A connection that lived so long was a good one: a proxy that cuts long waits does not use up the retries. */
+/**
+ * A connection that lasted this long was a good one: a proxy that cuts long waits must not use up the
+ * retries.
+ */
 const LIVED_MS = 5000;
 const CONNECTIONS_MAX = 32;
-/** Who waits in line keeps a connection for minutes, and must not keep the others from theirs. */
+/** A waiting call keeps a connection for minutes, and must not take one away from other calls. */
 const WAITING_CONNECTIONS_MAX = 256;
 
-/** A client of a server. Knows of no store and no domain: only where to ask, and what can be asked again. */
+/**
+ * A client of a server. Knows no store and no domain: only where to send a call, and what may be repeated.
+ */
 export async function connectRemote(target: RemoteTarget, table: WireTable = wire): Promise<Client> {
   const { Agent, request } =
     target.url.protocol === 'https:' ? await import('node:https') : await import('node:http');
@@ -44,7 +49,7 @@ interface Question {
   readonly path: string;
   readonly body: string;
   readonly repeats: Wire['repeats'];
-  /** Undefined for what changes nothing, where there is nothing to doubt. */
+  /** Undefined for a call that changes nothing, where a lost answer leaves no doubt. */
   readonly doubt: { readonly operation_id: string | undefined } | undefined;
   readonly wait_ms: number;
   readonly signal: AbortSignal | undefined;
@@ -74,7 +79,8 @@ class Remote {
     const base = url.pathname.replace(/\/+$/, '');
     this.#address = { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port, base };
     this.#shown = `${url.origin}${base}`;
-    // A token is one session's. With a key each client is a session of its own, unless it is told which.
+    // A token belongs to one session. With a key each client is a session of its own, unless it is told which
+    // one.
     const session = credential?.header === 'authorization' ? {} : { session_id: this.#ids.uuid() };
     const said: Partial<Actor> = { ...session, ...identity };
     this.actor = { ...tokenActor(credential?.value), ...said };
@@ -92,7 +98,7 @@ class Remote {
     return 'success' in question ? question : await this.#ask(question);
   }
 
-  /** Whatever is under way is given up. */
+  /** Cancels all calls under way. */
   close(): void {
     this.#closing.abort();
     this.#pools.quick.destroy();
@@ -101,7 +107,7 @@ class Remote {
 
   #question(entry: Wire, input: JsonObject, options: CallOptions): Question | Refusal {
     const { path, repeats, waits } = entry;
-    // The same name in every try: the server does it once, however often it arrives.
+    // The same id in every try: the server does it once, however often the request arrives.
     const given = input.operation_id ?? options.operation_id;
     const named = repeats === 'by_id' ? { ...input, operation_id: given ?? this.#ids.uuid() } : input;
     const operation_id = repeats === 'by_id' ? String(named.operation_id) : undefined;
@@ -130,7 +136,7 @@ class Remote {
       const begun_ms = this.#clock.elapsed_ms();
       const outcome = await this.#exchange(question, until_ms);
       sent ||= outcome.kind === 'reply' || outcome.sent;
-      // What a try before this one left open, this one can't close by not getting through.
+      // If an earlier try may have arrived, this one can't settle that by failing to get through.
       const { answer, again } = judge(
         outcome.kind === 'reply' ? outcome : { ...outcome, sent },
         this.#shown,
@@ -158,12 +164,12 @@ class Remote {
     return exchange(this.#protocol, { agent, host, port, path, headers }, body, bounds);
   }
 
-  /** Whoever lost the server at the same moment must not come back at the same moment. */
+  /** Clients that lost the server at the same moment must not come back at the same moment. */
   #jittered_ms(tries: number): number {
     return Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX) * (0.5 + this.#random.fraction() / 2);
   }
 
-  /** False: given up meanwhile. */
+  /** False: cancelled meanwhile. */
   async #pause(pause_ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     const closing = this.#closing.signal;
     try {

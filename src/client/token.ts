@@ -1,6 +1,6 @@
 import type { Actor } from '../ledger/log.ts';
 
-/** Whose session a token is for. It says so itself; only the server can tell whether it is true. */
+/** The session that a token is for. The token names it; only the server can tell whether it is genuine. */
 export function tokenActor(credential: string | undefined): Partial<Actor> {
   const [, name] = /^Bearer coxs_([\w-]+)\./.exec(credential ?? '') ?? [];
   if (name === undefined) return {};
