@@ -1,6 +1,6 @@
 // Written by `node scripts/client-wire.ts` from the declarations in src/features/queue/operations.
 
-/** How an operation is called over HTTP. */
+/** How an operation is asked for over HTTP. */
 export interface Wire {
   readonly path: string;
   /** What may be asked for again after a lost answer: what changes nothing; what has a name; nothing else. */

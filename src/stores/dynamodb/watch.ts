@@ -33,7 +33,7 @@ export class Watch {
     });
   }
 
-  /** Each watcher begins with a hint: no one has told it what was committed since its last look. */
+  /** Each watcher begins with a hint: it has not heard of commits since its last look. */
   watch(project: string, signal: AbortSignal): AsyncIterable<void> {
     return this.#watchers.watch(project, signal, () => true);
   }
