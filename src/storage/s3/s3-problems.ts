@@ -20,7 +20,7 @@ export function statusOf(error: unknown): number | undefined {
 const RIGHTS =
   's3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket itself';
 
-/** Names of errors, and what they mean in words for the person who has to act on them. */
+/** Names of errors, and what they mean in words for the person in charge of the bucket. */
 const WORDS: readonly (readonly [RegExp, (bucket: string) => string])[] = [
   [/^NoSuchBucket$/, (bucket) => `There is no bucket ${bucket}.`],
   [
