@@ -9,14 +9,14 @@ import type { Phase } from './board-settings.ts';
 export const STRUCTURAL_TYPES = ['Standard', 'Review', 'Question', 'Answer', 'Failure', 'Terminal'] as const;
 export type StructuralType = (typeof STRUCTURAL_TYPES)[number];
 
-/** What nobody bids on: a verdict, a mishap, an end. */
+/** Artefacts that no agent bids on: a verdict, a failure, an end. */
 const UNCLAIMED: ReadonlySet<StructuralType> = new Set(['Review', 'Failure', 'Terminal']);
 
 export function opensClaim({ structural_type, late }: Pick<ArtefactState, 'structural_type' | 'late'>) {
   return late !== true && !UNCLAIMED.has(structural_type);
 }
 
-/** Never changes. Another version is another artefact with the same `logical_id`. */
+/** Immutable. A new version is a new artefact with the same `logical_id`. */
 export interface ArtefactState {
   /** The id of the first version. */
   readonly logical_id: string;
@@ -29,10 +29,10 @@ export interface ArtefactState {
   readonly produced_by_role: string;
   readonly produced_by_agent: string;
   readonly created_at_ms: number;
-  /** The claim that it was made for, and in which phase. */
+  /** The claim it was made for, and in which phase. */
   readonly claim_id?: string | undefined;
   readonly phase?: Phase | undefined;
-  /** It came when nobody waited for it any more: it is kept and changes nothing. */
+  /** It arrived after the board had stopped waiting for it. It is kept, but changes nothing. */
   readonly late?: true | undefined;
 }
 
@@ -56,7 +56,7 @@ export const artefactEntity: EntityType<ArtefactState> = {
   kind: ARTEFACT,
   evolve(state, event, at_ms) {
     if (event.type !== 'artefact_published') throw new Error(`unknown event of an artefact: ${event.type}`);
-    // Published once; what stands there stays.
+    // An artefact is published once and never changes.
     return state ?? { ...(event.data as unknown as ArtefactState), created_at_ms: at_ms };
   },
   index({ logical_id, version, created_at_ms, source_artefacts, claim_id }) {
@@ -68,7 +68,7 @@ export const artefactEntity: EntityType<ArtefactState> = {
   },
 };
 
-/** Newest first; from a key of the index on, where a page before ended. */
+/** Newest first, starting at a key of the index: where the previous page ended. */
 export function newestArtefacts(limit: number, from = ''): Range {
   return { by: 'sort', kind: ARTEFACT, from, before: '\u{10FFFF}', limit };
 }
@@ -104,13 +104,13 @@ export function describeArtefact({ id, state }: Pick<ArtefactRecord, 'id' | 'sta
   };
 }
 
-/** What a list shows of it. */
+/** What a list shows of an artefact. */
 export function outlineArtefact(record: Pick<ArtefactRecord, 'id' | 'state'>): JsonObject {
   const { payload, ...rest } = describeArtefact(record);
   return { ...rest, payload_chars: (payload as string).length };
 }
 
-/** A review approves with nothing to say: exactly `{}` or `[]`. Everything else is feedback. */
+/** A review approves by having nothing to say: exactly `{}` or `[]`. Everything else is feedback. */
 export function isApproval(payload: string): boolean {
   try {
     const value: unknown = JSON.parse(payload);

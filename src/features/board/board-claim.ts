@@ -11,7 +11,7 @@ export type BoardClaimStatus =
   | 'pending_review'
   | 'pending_parallel'
   | 'pending_exclusive'
-  /** Work that was sent back to its author: nobody bids on it. */
+  /** Work that was sent back to its author, without bids. */
   | 'pending_assignment'
   | 'complete'
   | 'terminated';
@@ -19,29 +19,29 @@ export type BoardClaimStatus =
 export interface PlacedBid {
   readonly bid: Bid;
   readonly at_ms: number;
-  /** Who says so: the agent, its configuration, or the deadline that passed without a word. */
+  /** Where the bid comes from: the agent, its configuration, or the deadline that passed without an answer. */
   readonly by: 'agent' | 'strategy' | 'deadline';
-  /** What was said instead of a bid, and counts as `ignore`. */
+  /** The invalid answer the agent gave instead of a bid. It counts as `ignore`. */
   readonly invalid?: string | undefined;
-  /** What it means to touch. */
+  /** The files that the agent intends to touch. */
   readonly files?: readonly string[] | undefined;
 }
 
-/** Whoever runs the agent's command says so here, so that nobody else does. */
+/** The process that runs the agent's command records itself here, so that no other process runs it too. */
 export interface GrantTaking {
   readonly session_id: string;
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
-  /** It waits for its agent's hands to be free; whoever has free ones may begin with it. */
+  /** It waits until its agent has a free slot. Any process with a free slot for the agent may start it. */
   readonly queued?: boolean | undefined;
-  /** Nobody else may, but it has not begun either: it waits for its files. */
+  /** It is reserved for this process but has not started: it waits for its files. */
   readonly preparing?: boolean | undefined;
   readonly until_ms: number;
 }
 
 export type Verdict = 'approved' | 'feedback' | 'done' | 'failed';
 
-/** The right and duty of one agent to deliver its part in one phase. */
+/** The right and the duty of one agent to deliver its part in one phase. */
 export interface BoardGrant {
   readonly phase: Phase;
   readonly role: string;
@@ -49,7 +49,7 @@ export interface BoardGrant {
   readonly granted_at_ms: number;
   readonly deadline_ms: number;
   readonly limit_ms: number;
-  /** When somebody began with this attempt. */
+  /** When this attempt was started. */
   readonly started_at_ms?: number | undefined;
   readonly taken?: GrantTaking | undefined;
   readonly delivered?: { readonly artefact_id: string; readonly verdict: Verdict } | undefined;
@@ -62,18 +62,18 @@ export interface BoardClaimState {
   readonly produced_by_agent: string;
   readonly produced_by_role: string;
   readonly status: BoardClaimStatus;
-  /** None: bids are collected. */
+  /** Undefined while bids are collected. */
   readonly phase?: Phase | undefined;
-  /** The roster by which its bidders were asked. */
+  /** The generation of the roster whose members were asked to bid. */
   readonly generation: number;
-  /** Whose bid is missing. */
+  /** The agents whose bid is missing. */
   readonly awaited: readonly string[];
   readonly bids: Readonly<Record<string, PlacedBid>>;
-  /** When the silent count as not interested. */
+  /** From then on, an agent that has not answered counts as not interested. */
   readonly bids_due_ms?: number | undefined;
-  /** An agent has one part in a claim at most, so it has one grant. */
+  /** An agent has at most one part in a claim, so it has one grant. */
   readonly grants: Readonly<Record<string, BoardGrant>>;
-  /** What an author is given besides the artefact when work comes back to it. */
+  /** What an author gets besides the artefact when its work is sent back. */
   readonly additional_context_ids: readonly string[];
   readonly opened_at_ms: number;
   readonly ended_at_ms?: number | undefined;
@@ -97,7 +97,7 @@ const STATUS_OF: Readonly<Record<Phase, BoardClaimStatus>> = {
 const DUE = 'due/';
 const ENDED = 'ended/';
 const BIDDING = 'bidding/';
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name's key is a prefix of another name's key. */
 const bidOf = (agent_id: string) => `bid/${agent_id}\n`;
 const grantOf = (agent_id: string) => `grant/${agent_id}\n`;
 
@@ -109,7 +109,7 @@ export function isBidding(state: BoardClaimState): boolean {
   return isOpen(state) && state.phase === undefined;
 }
 
-/** Those whose part is awaited now. */
+/** The agents whose part is still missing. */
 export function outstanding(state: BoardClaimState): string[] {
   if (!isOpen(state) || state.phase === undefined) return [];
   return Object.keys(state.grants)
@@ -117,7 +117,7 @@ export function outstanding(state: BoardClaimState): string[] {
     .sort(byName);
 }
 
-/** Names are the agents' own, also `constructor`. */
+/** Agents choose their own names, and one may be `constructor`. */
 export function grantTo({ grants }: BoardClaimState, agent_id: string): BoardGrant | undefined {
   return Object.hasOwn(grants, agent_id) ? grants[agent_id] : undefined;
 }
@@ -131,10 +131,10 @@ export function isOutstanding(state: BoardClaimState, agent_id: string): boolean
   return isOpen(state) && grant !== undefined && grant.phase === state.phase && grant.delivered === undefined;
 }
 
-/** Sorts behind every moment there is. */
+/** Sorts after every real time. */
 const NEVER_MS = 999_999_999_999_999;
 
-/** The next moment at which time alone changes something. */
+/** The next time at which something changes without any agent doing anything. */
 export function dueAt_ms(state: BoardClaimState): number {
   const deadlines = outstanding(state).map((agent_id) => grantTo(state, agent_id)?.deadline_ms ?? 0);
   if (isBidding(state) && state.bids_due_ms !== undefined && state.awaited.length > 0)
@@ -184,7 +184,8 @@ function evolve(before: BoardClaimState | undefined, event: EventBody, at_ms: nu
         Object.fromEntries(data.silent.map((name) => [name, { bid: 'ignore', at_ms, by: 'deadline' }])),
       );
     case 'bidders_changed':
-      // A log keeps no field that is undefined: when nobody is awaited any more, the old deadline must not come back.
+      // The log drops fields that are undefined. When no agent is awaited any more, the old deadline must not
+      // come back.
       return { ...state, bids_due_ms: undefined, ...data.roster };
     case 'phase_started':
       return { ...granting(state, data, at_ms), status: STATUS_OF[data.phase] };
@@ -228,12 +229,12 @@ function granting(
   return { ...state, phase, grants: { ...state.grants, ...Object.fromEntries(grants) } };
 }
 
-/** Those that wait for bids, the ones opened under the oldest roster first. */
+/** The claims that wait for bids, those opened under the oldest roster first. */
 export function biddingClaims(limit: number): Range {
   return prefixed('group', BOARD_CLAIM, BIDDING, limit);
 }
 
-/** What is due next comes first. */
+/** The claim that is due next comes first. */
 export function openClaims(limit: number): Range {
   return prefixed('sort', BOARD_CLAIM, DUE, limit);
 }
@@ -254,7 +255,7 @@ export function boardClaimEvent(id: string, type: string, data: JsonObject): Eve
   return { ...boardClaimKey(id), type, data };
 }
 
-/** Whether a row of the log can mean a grant for the agent, or something to bid on. */
+/** Whether a row of the log may contain a grant for the agent, or something it can bid on. */
 export function mayConcern(agent_id: string, { events }: Pick<LogEntry, 'events'>): boolean {
   return events.some(({ kind, type, data }) => {
     if (kind !== BOARD_CLAIM) return false;
@@ -268,7 +269,7 @@ export function mayConcern(agent_id: string, { events }: Pick<LogEntry, 'events'
   });
 }
 
-/** Whether a row of the log says more of the board than that somebody still works. */
+/** Whether a row of the log says more about the board than that an agent is still working. */
 export function isBoardRow({ events }: Pick<LogEntry, 'events'>): boolean {
   return events.some(({ kind, type }) => kind === BOARD_CLAIM && type !== 'grant_taken');
 }

@@ -3,19 +3,19 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
 import { type Bid, type Bidder, type BoardSettings, DEFAULT_SETTINGS, type Phase } from './board-settings.ts';
 
-/** One on the roster. */
+/** An agent on the roster. */
 export interface Member extends Bidder {
-  /** Of a configuration file; the others came by themselves, and no file sends them away. */
+  /** It comes from a configuration file. Agents that joined by themselves are not removed by a file. */
   readonly configured: boolean;
   readonly joined_at_ms: number;
 }
 
-/** The rules of the board, and everybody whose bid is waited for. */
+/** The rules of the board, and all agents whose bids it waits for. */
 export interface BoardState {
   readonly settings: BoardSettings;
-  /** By name, so that all that goes through them is in the same order for everybody. */
+  /** Sorted by name, so that every process goes through them in the same order. */
   readonly members: readonly Member[];
-  /** Grows with every change: a claim that knows an older one has to be told. */
+  /** Grows with every change. A claim with an older generation has to be updated. */
   readonly generation: number;
 }
 
@@ -37,7 +37,7 @@ export function boardEvent(type: string, data: JsonObject): EventBody {
 
 export const boardEntity: EntityType<BoardState> = {
   kind: BOARD,
-  // Every publication and every bid goes by it, and it changes when somebody comes or goes.
+  // Every publication and every bid reads it, and it changes only when an agent joins or leaves.
   steady: true,
   evolve(before, event, at_ms) {
     const state = before ?? EMPTY;
@@ -67,7 +67,7 @@ export const boardEntity: EntityType<BoardState> = {
   index: () => ({}),
 };
 
-/** By code units, not by anybody's language: the same everywhere. */
+/** By code units, not by locale: the same order on every machine. */
 export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -80,13 +80,16 @@ export function memberOf(board: BoardState, agent_id: string): Member | undefine
   return board.members.find((member) => member.agent_id === agent_id);
 }
 
-/** What there is to bid on, as far as a standing bid looks at it. */
+/** What a standing bid looks at in an artefact. */
 export interface Offered {
   readonly artefact_type: string;
   readonly produced_by_agent: string;
 }
 
-/** Undefined: it has to be asked. Whoever made something does not also want it as its own work, or it would never end. */
+/**
+ * Undefined: the agent has to be asked. An agent does not bid to work on its own artefact, or the work would
+ * never end.
+ */
 export function standingBid({ standing_bid, agent_id }: Bidder, offered: Offered): Bid | undefined {
   if (standing_bid === undefined) return undefined;
   const { bid, target_types } = standing_bid;
@@ -94,12 +97,12 @@ export function standingBid({ standing_bid, agent_id }: Bidder, offered: Offered
   return bid !== 'review' && offered.produced_by_agent === agent_id ? 'ignore' : bid;
 }
 
-/** The agent's own limit beats the phase's. */
+/** The agent's own limit takes precedence over the phase's. */
 export function limitOf(board: BoardState, agent_id: string, phase: Phase): number {
   return memberOf(board, agent_id)?.timeout_ms ?? board.settings.timeouts_ms[phase];
 }
 
-/** How often an agent may try at one part of a claim before it has failed at it. */
+/** How often an agent may try one part of a claim before that part has failed. */
 export function attemptsOf(board: BoardState, agent_id: string): number {
   const member = memberOf(board, agent_id);
   const policy = member?.on_failure ?? board.settings.on_failure;

@@ -5,7 +5,10 @@ import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import { type BoardState, boardEntity, boardEvent, boardKey, boardOf, memberOf } from './board.ts';
 import type { Bidder, BoardSettings } from './board-settings.ts';
 
-/** What a file says: its agents are on the roster, those of an earlier file that it does not name are not. */
+/**
+ * Applies a configuration file: its agents join the roster; agents of an earlier file that it does not name
+ * leave it.
+ */
 export function configureBoard(settings: BoardSettings, agents: readonly Bidder[]): Decision<JsonObject> {
   return changing(
     () => boardEvent('board_configured', { settings, agents } as unknown as JsonObject),
@@ -65,7 +68,7 @@ function rosterProblem({ members, settings }: BoardState): Refusal | undefined {
   return undefined;
 }
 
-/** The words are a contract: people search for them. */
+/** This wording is a contract: people search for it. */
 function duplicateRoleMessage(role: string, one: string, other: string): string {
   return `duplicate agent role '${role}' found (agents '${one}' and '${other}'): all agents must have unique roles in Phase 3`;
 }

@@ -12,13 +12,13 @@ import {
 } from './board-claim.ts';
 import { PHASES, type Phase } from './board-settings.ts';
 
-/** A claim with all that was handed in for it. */
+/** A claim with everything that was delivered for it. */
 export interface ClaimStory {
   readonly claim: BoardClaimRecord;
   readonly made: readonly ArtefactRecord[];
 }
 
-/** One version of a thing with the claim that it opened and, if it was rejected, the one that sent it back. */
+/** One version of an artefact with the claim that it opened and, if it was rejected, the claim that sent it back. */
 export interface VersionStory {
   readonly artefact: ArtefactRecord;
   readonly claims: readonly ClaimStory[];
@@ -28,7 +28,10 @@ type Step = { readonly at_ms: number; readonly what: string } & {
   readonly [field: string]: Json | undefined;
 };
 
-/** What happened to a thing, from its first version on, as the records tell it: also where the log's beginning is archived. */
+/**
+ * What happened to an artefact since its first version. Built from the records, so it works even where the
+ * start of the log is archived.
+ */
 export function historyOf(
   versions: readonly VersionStory[],
   decisions: readonly ApprovalRecord[],
@@ -37,7 +40,7 @@ export function historyOf(
     ...versions.flatMap((version) => [published(version.artefact), ...version.claims.flatMap(claimSteps)]),
     ...decisions.flatMap(decisionSteps),
   ];
-  // Of one moment, in the order in which one led to the other: that is how they stand here.
+  // Steps of the same time stay in this order, in which one led to the other.
   return steps
     .toSorted((a, b) => a.at_ms - b.at_ms)
     .map(({ at_ms, ...step }) => ({ at: isoTime(at_ms), ...step }));
@@ -64,11 +67,11 @@ function claimSteps({ claim, made }: ClaimStory): Step[] {
   const extra = Map.groupBy(mishaps(state, others), ({ what }) => what === 'late');
   const steps = [
     ...bidSteps(state),
-    // What is granted again is granted because of a failure.
+    // A second grant is always the result of a failure.
     ...(extra.get(false) ?? []),
     ...PHASES.flatMap((phase) => phaseSteps(state, phase, isRework, handedIn)),
   ];
-  // The version that came of a rework stands for its end.
+  // The version that the rework produced stands for its end.
   const isToldOtherwise = isRework && state.status === 'complete';
   if (state.ended_at_ms !== undefined && !isToldOtherwise)
     steps.push({
@@ -80,7 +83,7 @@ function claimSteps({ claim, made }: ClaimStory): Step[] {
   return [...steps, ...(extra.get(true) ?? [])].map((step) => ({ ...step, claim_id: id }));
 }
 
-/** Standing bids are one step: nobody was asked. */
+/** All standing bids are one step, since no agent was asked. */
 function bidSteps(state: BoardClaimState): Step[] {
   const placed = Object.keys(state.bids)
     .sort(byName)
@@ -148,12 +151,12 @@ function partSteps(
 
 function handed({ id, state }: ArtefactRecord, what: string, more: JsonObject): Step {
   const { created_at_ms, type, summary, structural_type, payload } = state;
-  // What a reviewer says is its payload; other contents are shown by `get_artefact`.
+  // A reviewer's feedback is its payload. Other payloads are shown by `get_artefact`.
   const feedback = structural_type === 'Review' ? payload : undefined;
   return { at_ms: created_at_ms, what, ...more, artefact_id: id, type, summary, feedback };
 }
 
-/** What was handed in and is nobody's result: attempts that failed, and what came too late. */
+/** What was delivered and did not become a result: failed attempts, and deliveries that came too late. */
 function mishaps(state: BoardClaimState, made: readonly ArtefactRecord[]): Step[] {
   const results = new Set(
     Object.keys(state.grants).map((name) => grantTo(state, name)?.delivered?.artefact_id),

@@ -17,8 +17,9 @@ import {
 import { PHASES, type Phase } from './board-settings.ts';
 
 /**
- * The whole way of a claim, as pure steps. Each appends what has happened and goes by the state after it, so that what follows from
- * a bid or a delivery is in the same commit: no transition can be lost between two, and none can happen twice.
+ * The whole life of a claim, as pure steps. Each step appends what happened and continues from the state
+ * after it. So everything that follows from a bid or a delivery is in the same commit: no transition can be
+ * lost between two commits, and none can happen twice.
  */
 export class ClaimDraft {
   readonly id: string;
@@ -50,18 +51,18 @@ export class ClaimDraft {
   }
 }
 
-/** What a claim knows of its artefact, which never changes. */
+/** What a claim stores about its artefact, which never changes. */
 export type AboutArtefact = Pick<
   BoardClaimState,
   'artefact_id' | 'artefact_type' | 'logical_id' | 'produced_by_agent' | 'produced_by_role'
 >;
 
-/** One claim for one artefact: whoever comes twice means the same one. */
+/** One claim for one artefact: a repeated request gets the same claim. */
 export function claimIdOf(artefact_id: string): string {
   return uuidBeside(artefact_id, `board claim\0${artefact_id}`);
 }
 
-/** Everybody on the roster is asked; who has a standing bid has answered. */
+/** All agents on the roster are asked. A standing bid counts as an answer. */
 export function openClaim(artefact: Pick<ArtefactRecord, 'id' | 'state'>, board: BoardState, now_ms: number) {
   const draft = new ClaimDraft(claimIdOf(artefact.id), undefined, board, now_ms);
   const about = aboutArtefact(artefact);
@@ -71,7 +72,7 @@ export function openClaim(artefact: Pick<ArtefactRecord, 'id' | 'state'>, board:
   return draft;
 }
 
-/** Straight to its author, without bids. */
+/** Assigned to its author directly, without bids. */
 export function assignRework(
   claim_id: string,
   about: AboutArtefact,
@@ -108,7 +109,7 @@ function askedOf(
   for (const member of board.members) {
     const { agent_id } = member;
     const bid = standingBid(member, about);
-    // A word that was given stands, whatever the configuration says by now.
+    // A bid that was placed stands, even if the configuration has changed since.
     const given = bidBy({ bids: placed }, agent_id);
     if (given !== undefined) bids.push([agent_id, given]);
     else if (bid !== undefined) bids.push([agent_id, { bid, by: 'strategy', at_ms: now_ms }]);
@@ -120,7 +121,10 @@ function askedOf(
   return { generation, awaited, bids: Object.fromEntries(bids) as unknown as JsonObject, bids_due_ms };
 }
 
-/** Who came since is asked, who left is not waited for, and everybody has the full time again: the roster changes when agents (re)start. */
+/**
+ * Agents that joined since are asked, agents that left are not waited for, and all get the full time again:
+ * the roster changes when agents (re)start.
+ */
 export function followRoster(draft: ClaimDraft): void {
   const { state, board, now_ms } = draft;
   if (!isBidding(state) || state.generation >= board.generation) return;
@@ -133,7 +137,7 @@ export function placeBid(draft: ClaimDraft, agent_id: string, placed: Omit<Place
   grantIfAllBid(draft);
 }
 
-/** Silence is an answer once its time is up, and it is written down as one: a replay grants the same. */
+/** Once the time is up, silence counts as an answer. It is recorded as one, so that a replay grants the same. */
 export function closeBids(draft: ClaimDraft): void {
   const { state, now_ms } = draft;
   if (!isBidding(state) || state.awaited.length === 0) return;
@@ -142,14 +146,14 @@ export function closeBids(draft: ClaimDraft): void {
   grantIfAllBid(draft);
 }
 
-/** Consensus: everybody on the roster has bid, by name. With nobody on it there is none. */
+/** Consensus: every agent on the roster has bid. An empty roster has no consensus. */
 function grantIfAllBid(draft: ClaimDraft): void {
   const { state, board } = draft;
   if (isBidding(state) && state.awaited.length === 0 && board.members.length > 0)
     startPhaseAfter(draft, undefined);
 }
 
-/** The next phase that somebody bid for; without one the claim is complete. */
+/** The next phase that an agent has bid for. If there is none, the claim is complete. */
 function startPhaseAfter(draft: ClaimDraft, done: Phase | undefined): void {
   const later = PHASES.slice(done === undefined ? 0 : PHASES.indexOf(done) + 1);
   for (const phase of later) {
@@ -164,7 +168,7 @@ function startPhaseAfter(draft: ClaimDraft, done: Phase | undefined): void {
   draft.add('claim_completed', {});
 }
 
-/** The same bids give the same grants: everybody for review and parallel, the first by name for exclusive. */
+/** The same bids give the same grants: all bidders for review and parallel, the first by name for exclusive. */
 function winners({ bids }: Pick<BoardClaimState, 'bids'>, phase: Phase): string[] {
   const word = phase === 'parallel' ? 'claim' : phase;
   const names = Object.keys(bids)
@@ -175,12 +179,16 @@ function winners({ bids }: Pick<BoardClaimState, 'bids'>, phase: Phase): string[
 
 function newGrant({ board, state, now_ms }: ClaimDraft, agent_id: string, phase: Phase, attempt = 1) {
   const limit_ms = limitOf(board, agent_id, phase);
-  // Who has left the board since it bid is known by what it did before, or else by its name: never by another's role.
+  // An agent that left the board after its bid keeps the role of its earlier grant, or else goes by its name;
+  // it never gets another agent's role.
   const role = memberOf(board, agent_id)?.role ?? grantTo(state, agent_id)?.role ?? agent_id;
   return { role, attempt, limit_ms, deadline_ms: now_ms + limit_ms };
 }
 
-/** What an agent has handed in, and what follows when it was the last of its phase. A rejection is left to the caller, who knows the author. */
+/**
+ * Records what an agent delivered, and what follows if it was the last of its phase. A rejection is left to
+ * the caller, which knows the author.
+ */
 export function takeDelivery(
   draft: ClaimDraft,
   agent_id: string,
@@ -198,7 +206,7 @@ export function takeDelivery(
   return 'went_on';
 }
 
-/** The reviews that ask for more, in the order of their reviewers' names. */
+/** The reviews with feedback, in the order of their reviewers' names. */
 export function feedbackIn({ grants }: BoardClaimState): string[] {
   return Object.keys(grants)
     .sort(byName)
@@ -208,7 +216,10 @@ export function feedbackIn({ grants }: BoardClaimState): string[] {
     });
 }
 
-/** An agent failed at its part, or its time is up: it is asked again as long as the policy lets it, or the claim is over. */
+/**
+ * An agent failed at its part, or ran out of time. It is asked again as long as the policy allows; after that
+ * the claim is over.
+ */
 export function failGrant(draft: ClaimDraft, agent_id: string, artefact_id: string, reason: string): void {
   const grant = grantTo(draft.state, agent_id);
   if (grant === undefined) throw new Error(`${agent_id} failed at what it was not granted`);

@@ -5,7 +5,7 @@ import { type ThreadState, threadKey, threadOf } from './thread.ts';
 
 type Find = (needs: Needs) => Promise<{ readonly loaded: Loaded }>;
 
-/** What an agent can build on. Mishaps, open questions and ends are no context. */
+/** What an agent can build on. Failures, open questions and ends are not context. */
 const IN_CONTEXT: ReadonlySet<StructuralType> = new Set(['Standard', 'Answer', 'Review']);
 
 export interface Context {
@@ -15,9 +15,10 @@ export interface Context {
 }
 
 /**
- * What led to an artefact: breadth first over its sources, the nearest first, of each thing its latest version. A reworked thing
- * is made from its version before and what was said of it, and only its first version knows the goal: older versions are not
- * shown, but walked through, and the first one is never more than a step away.
+ * What led to an artefact: breadth first over its sources, the nearest first, and of each thing its latest
+ * version. A reworked version is made from the version before it and the feedback on that; only the first
+ * version refers to the goal. So older versions are not shown but walked through, and the first one is never
+ * more than a step away.
  */
 export async function contextOf(
   target: ArtefactRecord,
@@ -56,12 +57,12 @@ function sourcesOf({ state }: ArtefactRecord): readonly string[] {
   return version > 1 ? [...source_artefacts, logical_id] : source_artefacts;
 }
 
-/** The newest version of each, in the order asked for. */
+/** The newest version of each, in the order in which they were asked for. */
 export async function latestOf(ids: readonly string[], find: Find): Promise<ArtefactRecord[]> {
   return [...(await newestOf(await artefactsById(ids, find), find)).values()];
 }
 
-/** Of each of the things that these are versions of, the newest; by `logical_id`. */
+/** The newest version of each thing that these are versions of, by `logical_id`. */
 async function newestOf(named: readonly ArtefactRecord[], find: Find): Promise<Map<string, ArtefactRecord>> {
   const things = [...new Set(named.map(({ state }) => state.logical_id))];
   const { loaded } = await find({ keys: things.map(threadKey) });

@@ -23,14 +23,14 @@ export interface DeliverArtefact {
   readonly artefact: Omit<NewArtefact, 'structural_type'> & {
     readonly structural_type?: StructuralType | undefined;
   };
-  /** Which attempt it is the result of; without one, of the current. */
+  /** The attempt that this is the result of. Default: the current attempt. */
   readonly attempt?: number | undefined;
   readonly by: Actor;
 }
 
 /**
- * An agent hands in its part. In the same commit the artefact appears, the claim goes on, and what follows from both is opened:
- * whatever is killed when, all of it has happened or nothing.
+ * An agent delivers its part. In one commit the artefact appears, the claim goes on, and what follows from
+ * both is opened: whenever a process is killed, either all of it has happened or nothing.
  */
 export function deliverArtefact(command: DeliverArtefact): Decision<JsonObject> {
   const key = boardClaimKey(command.claim_id);
@@ -55,7 +55,7 @@ export function deliverArtefact(command: DeliverArtefact): Decision<JsonObject> 
   };
 }
 
-/** A rejection looks at the rounds there were, and reworked things are another version. */
+/** A rejection needs the number of rounds so far, and reworked artefacts are new versions. */
 function usesThread({ phase, status }: BoardClaimState): boolean {
   return phase === 'review' || status === 'pending_assignment';
 }
@@ -104,7 +104,7 @@ function contentsOf(
   claim: BoardClaimState,
 ): Omit<ArtefactState, 'created_at_ms'> {
   const { id, structural_type = 'Standard', ...contents } = artefact;
-  // Whatever a reviewer calls it: what it says about the work of others is a review.
+  // Whatever type a reviewer gives: what it says about another agent's work is a review.
   const isReview = phase === 'review' && structural_type !== 'Failure';
   return {
     logical_id: id,
@@ -124,7 +124,10 @@ function verdictOf({ phase }: BoardGrant, payload: string) {
   return isApproval(payload) ? 'approved' : 'feedback';
 }
 
-/** Nobody waits for it any more. It was work all the same: it is kept, marked, and changes nothing. */
+/**
+ * The board no longer waits for this delivery. It was work all the same: it is kept, marked as late, and
+ * changes nothing.
+ */
 function keptLate(
   command: DeliverArtefact,
   { state }: BoardClaimRecord,

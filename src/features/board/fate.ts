@@ -6,8 +6,8 @@ import { REWORK_APPROVAL, reworkIdOf } from './rework.ts';
 import { type ThreadState, threadKey } from './thread.ts';
 
 /**
- * What became of a claim. A rejection alone is no bad end: the work goes back to its author, is overtaken by a newer version, or
- * waits for a person's word.
+ * What became of a claim. A rejection alone is not a bad end: the work goes back to its author, is replaced
+ * by a newer version, or waits for a person's decision.
  */
 export type Fate =
   | { readonly fate: 'open' | 'complete' | 'sent_back' | 'failed' }
@@ -15,7 +15,10 @@ export type Fate =
 
 const pending = approvalRanges({ status: 'pending' });
 
-/** Besides the claims themselves, all of it in the read that shows them: what came later is no part of their end. */
+/**
+ * What is needed besides the claims. All of it comes from the same read as the claims: what happens later is
+ * not part of their end.
+ */
 export function fateNeeds(
   claims: readonly { readonly id: string; readonly logical_id: string }[],
 ): Required<Needs> {
@@ -41,14 +44,14 @@ function approvalFor(claim_id: string, loaded: Loaded, now_ms: number): string |
   )?.id;
 }
 
-/** What people were or are asked about works that were sent back too often. */
+/** What people were or are asked about work that was sent back too often. */
 export function reworkApprovals(ranges: readonly Range[], loaded: Loaded) {
   return ranges
     .flatMap((range) => loaded.list<ApprovalState>(range))
     .filter(({ state }) => state.kind === REWORK_APPROVAL);
 }
 
-/** One for each claim that a person is to decide about, with the command that does it. */
+/** One entry for each claim that a person has to decide about, with the command for it. */
 export function awaitedDecisions(loaded: Loaded, now_ms: number): JsonObject[] {
   return reworkApprovals(pending, loaded)
     .filter(({ state }) => statusAt(state, now_ms) === 'pending')

@@ -12,13 +12,13 @@ export const boardClaimsNeeds: Required<Needs> = { keys: [boardKey], ranges: [op
 
 export interface OpenBoardClaim {
   readonly claim: BoardClaimRecord;
-  /** In one line; it is open. */
+  /** One line; only for open claims. */
   readonly waits_for: string;
   /** It has been open for longer than the board's threshold. */
   readonly stuck: boolean;
 }
 
-/** Of claims that are open, the longest first; a look is bounded, however many there are. */
+/** The open claims, the longest open first. The read is bounded, however many there are. */
 export function openBoardClaims(loaded: Loaded, now_ms: number): OpenBoardClaim[] {
   const board = boardOf(loaded.get<BoardState>(boardKey));
   return loaded
@@ -31,7 +31,7 @@ export function openBoardClaims(loaded: Loaded, now_ms: number): OpenBoardClaim[
     }));
 }
 
-/** All of them in one line: the screen of the board tells them apart. */
+/** All of them in one line; the board's screen shows them separately. */
 export function stuckBoardClaims(loaded: Loaded, now_ms: number): JsonObject[] {
   const stuck = openBoardClaims(loaded, now_ms).filter((each) => each.stuck);
   const [oldest] = stuck;

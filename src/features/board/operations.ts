@@ -1,4 +1,4 @@
-/** What one can ask of board. */
+/** The operations of the board. */
 export {
   artefactLineage,
   getArtefact,

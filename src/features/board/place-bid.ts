@@ -17,7 +17,7 @@ import { unknownBoardClaim } from './deliver-artefact.ts';
 export interface PlaceBid {
   readonly claim_id: string;
   readonly agent_id: string;
-  /** What was said; no word of ours counts as `ignore`. */
+  /** The agent's answer. An unknown word counts as `ignore`. */
   readonly bid: string;
   readonly files?: readonly string[] | undefined;
 }

@@ -23,7 +23,7 @@ export interface NewArtefact {
   readonly summary?: string | undefined;
 }
 
-/** What is written down when something appears on the board, and the claim that opens with it. */
+/** The events for a new artefact on the board, and the claim that opens with it. */
 export function publication(
   id: string,
   artefact: Omit<ArtefactState, 'created_at_ms'>,
@@ -38,7 +38,7 @@ export function publication(
   return { events: [published, ...thread, ...(claim?.events ?? [])], claim };
 }
 
-/** Something went wrong that nobody else can say: the board itself does, once for each mishap. */
+/** A failure that no agent can report: the board itself does, once for each failure. */
 export function failureOf(
   about: {
     readonly type: string;
@@ -69,10 +69,10 @@ export function failureOf(
 export interface PublishArtefact {
   readonly artefact: NewArtefact;
   readonly source_artefacts: readonly string[];
-  /** The thing that this is another version of. */
+  /** The thing that this is a new version of. */
   readonly logical_id?: string | undefined;
   readonly agent_id: string;
-  /** Where the author is not on the roster. */
+  /** The role to use if the author is not on the roster. */
   readonly role: string;
 }
 

@@ -28,10 +28,10 @@ interface SentBack {
   readonly answer: JsonObject;
 }
 
-/** A claim was rejected: its artefact goes back to whoever made it, with the reviews, as long as there are rounds left. */
+/** A claim was rejected: its artefact goes back to its author, with the reviews, as long as there are rounds left. */
 export function sendBack(rejected: ClaimDraft, thread: ThreadState, by: Actor): SentBack {
   const { id: claim_id, board, state } = rejected;
-  // Somebody has already made a newer version: what was said about this one has been overtaken.
+  // There is already a newer version, so the feedback on this one no longer applies.
   if (thread.artefact_id !== state.artefact_id) return { events: [], answer: { rework: 'superseded' } };
   const author = authorOf(state, board);
   if (author === undefined) return authorGone(claim_id, state);
@@ -57,7 +57,7 @@ export function reworkIdOf(claim_id: string): string {
   return uuidFromKey(`board rework\0${claim_id}`);
 }
 
-/** The agent itself, or whoever has its role by now. */
+/** The author itself, or the agent that has its role now. */
 function authorOf(state: BoardClaimState, board: BoardState): string | undefined {
   const { produced_by_agent, produced_by_role } = state;
   if (memberOf(board, produced_by_agent) !== undefined) return produced_by_agent;
@@ -81,7 +81,7 @@ function authorGone(claim_id: string, state: BoardClaimState): SentBack {
   return { events: [event], answer: { rework: 'author_missing', failure_id: id } };
 }
 
-/** The rounds are used up: it stops here, unless a person wants another. */
+/** The rounds are used up: the work stops here, unless a person grants another round. */
 function askPerson(rejected: ClaimDraft, author: string, thread: ThreadState, by: Actor): SentBack {
   const { id: claim_id, state } = rejected;
   const { artefact_id, artefact_type } = state;
@@ -116,7 +116,10 @@ function askPerson(rejected: ClaimDraft, author: string, thread: ThreadState, by
   };
 }
 
-/** What a person's word about another round does: the item of the queue is decided and the work assigned, in one commit. */
+/**
+ * Applies a person's decision about another round: the item of the queue is decided and the work assigned, in
+ * one commit.
+ */
 export function decideRework(approval: ApprovalState, decided: PersonsDecision): Decision<JsonObject> {
   const claim_id = approval.context.claim_id as string;
   const key = boardClaimKey(claim_id);

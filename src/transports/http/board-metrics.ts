@@ -11,14 +11,17 @@ import { escaped } from './metrics-route.ts';
 
 const STATUSES = ['bidding', 'pending_review', 'pending_parallel', 'pending_exclusive', 'pending_assignment'];
 
-/** Open claims, and those that are stuck with what they wait for: few enough that what agents are called makes no flood of series. */
+/**
+ * Counts open claims, and the stuck ones by what they wait for. There are few of either, so agent names do
+ * not cause a flood of series.
+ */
 export async function boardMetrics({ store, project }: Coxswain): Promise<string> {
   let seen: { claims: OpenBoardClaim[]; now_ms: number };
   try {
     const { loaded, now_ms } = await store.find(project, boardClaimsNeeds);
     seen = { claims: openBoardClaims(loaded, now_ms), now_ms };
   } catch (error) {
-    // Without the store there is nothing to count; what the server knows itself is still worth telling.
+    // Without the store there is nothing to count, but the server's own metrics are still worth reporting.
     if (error instanceof StoreFailure) return '';
     throw error;
   }
@@ -40,7 +43,7 @@ export async function boardMetrics({ store, project }: Coxswain): Promise<string
   return `${lines.join('\n')}\n`;
 }
 
-/** A claim is pending_review from its first moment on; that nobody reviews yet is worth knowing apart. */
+/** A claim is pending_review from the start. That no agent reviews it yet is worth a status of its own. */
 function statusOf({ claim: { state } }: OpenBoardClaim): string {
   return isBidding(state) ? 'bidding' : state.status;
 }

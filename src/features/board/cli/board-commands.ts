@@ -5,7 +5,7 @@ import { addExamples } from '../../../transports/cli/program/services.ts';
 import type { ForageOptions } from './forage.ts';
 import type { UpOptions } from './up.ts';
 
-/** What people do with the board; each is loaded only when asked for. */
+/** The commands people use with the board. Each is loaded only when it is called. */
 export function declareBoard(program: Command, terminal: Terminal, result: Result): void {
   declareUp(program, terminal, result);
   const forage = program
@@ -61,7 +61,7 @@ function declareUp(program: Command, terminal: Terminal, result: Result): void {
   addExamples(up, ['cox up', 'cox up --config ci/agents.yml --until-idle', 'cox up --json | jq -r .text']);
 }
 
-/** A group whose name alone shows something. A word that is no verb of it is still a mistake, and said to be one. */
+/** A group whose name alone shows something. An unknown verb after it is still reported as a mistake. */
 function showAlone(program: Command, name: string, show: (command: Command) => Promise<void>): void {
   const group = program.commands.find((command) => command.name() === name);
   if (group === undefined) throw new Error(`${name} is declared after the operations`);

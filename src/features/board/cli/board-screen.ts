@@ -10,12 +10,12 @@ import type { Style } from '../../../transports/cli/output/paint.ts';
 import { age, counted, plain, relative, span } from '../../../transports/cli/output/text.ts';
 import { shortId } from '../../../transports/cli/output/values.ts';
 
-/** How many lines each part may take; of what does not fit the number is said. */
+/** How many lines each part may take. If something does not fit, its number is shown. */
 export interface BoardRoom {
   readonly needs: number;
   readonly agents: number;
   readonly claims: number;
-  /** Who bids how: of each agent, and under each claim. */
+  /** Show the bids: of each agent, and under each claim. */
   readonly bids: boolean;
   readonly ended: number;
   readonly artefacts: number;
@@ -23,7 +23,7 @@ export interface BoardRoom {
 
 const ROOMY: BoardRoom = { needs: 8, agents: 40, claims: 20, bids: true, ended: 6, artefacts: 8 };
 
-/** Claims with their phases and bids, who works on what, what was made, and what needs a person. */
+/** Claims with their phases and bids, which agent works on what, what was made, and what needs a person. */
 export function boardLines(seen: JsonObject, view: View, room: BoardRoom = ROOMY): string[] {
   const [agents, claims, ended, artefacts] = ['agents', 'claims', 'ended', 'artefacts'].map((name) =>
     rows(seen[name]),
@@ -106,7 +106,7 @@ function needWords(item: JsonObject, view: View): string {
   return `${thing(item)} is open for ${age(item.since_at, view.now_ms)}: ${why}`;
 }
 
-/** What kind of thing, and enough of its id to name it. */
+/** The type of the artefact, and enough of its id to identify it. */
 function thing({ artefact_type, artefact_id }: JsonObject): string {
   return `${plain(artefact_type ?? '')} ${shortId(plain(artefact_id ?? ''))}`;
 }

@@ -5,12 +5,12 @@ import { clip, plain } from '../../../transports/cli/output/text.ts';
 import { shortId } from '../../../transports/cli/output/values.ts';
 import { isApproval } from '../artefact.ts';
 
-/** What of an event on the board its words are made of. */
+/** The parts of a board event that its sentence is built from. */
 interface Told {
   readonly who: string;
   readonly id: string;
   readonly data: JsonObject;
-  /** Of the claim that it is about. */
+  /** The title of the claim that the event is about. */
   readonly title: string;
   readonly titleOf: (claim_id: string) => string;
   readonly row: LogEntry;
@@ -25,11 +25,11 @@ const names = (value: Json | undefined) => (Array.isArray(value) ? value.map(pla
 const agent = ({ data }: Told) => plain(data.agent_id ?? '');
 const said = (value: Json | undefined) =>
   typeof value === 'string' && value !== '' ? `: ${clip(plain(value), SAID_CHARS)}` : '';
-/** Something else in the same commit says more. */
+/** Whether another event in the same commit says more. */
 const alongside = ({ row, id }: Told, ...types: string[]) =>
   row.events.some((event) => types.includes(event.type) && (event.id === id || event.kind !== 'board_claim'));
 
-/** What a claim is about, as people call it. */
+/** What a claim is about, in words for people. */
 export function claimTitle({
   artefact_type,
   artefact_id,
@@ -83,7 +83,7 @@ function opened(told: Told): string | undefined {
 function terminated(told: Told): string | undefined {
   const { data, title } = told;
   if (data.reason !== 'review_rejected') return `${title} is given up${said(data.reason)}`;
-  // Whoever gets it back, or decides about it, is told of in the same commit.
+  // An event in the same commit names the agent that gets it back, or the person who decides.
   return alongside(told, 'rework_started', 'approval_requested')
     ? undefined
     : `${title} is rejected, and nobody takes it back`;
@@ -94,7 +94,7 @@ function configured({ data }: Told): string {
   return `the board is for ${agents.map(({ agent_id }) => plain(agent_id ?? '')).join(', ') || 'whoever joins it'}`;
 }
 
-/** Artefacts, bids and phases, in a person's words. */
+/** Artefacts, bids and phases, in words for people. */
 export const BOARD_TOLD: Readonly<Record<string, readonly [Tell, Style?]>> = {
   artefact_published: [published],
   board_configured: [configured],
@@ -121,7 +121,7 @@ export const BOARD_TOLD: Readonly<Record<string, readonly [Tell, Style?]>> = {
     'yellow',
   ],
   work_delivered: [QUIET],
-  // Of a rework the new version says it.
+  // When a rework completes, the new version already says so.
   claim_completed: [
     (told) => (alongside(told, 'thread_advanced') ? undefined : `${told.title} is done`),
     'green',

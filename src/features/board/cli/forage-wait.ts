@@ -19,18 +19,18 @@ import { artefactLines } from './board-screen.ts';
 import { claimTitle } from './board-words.ts';
 import { boardRow } from './up-news.ts';
 
-/** A hint may be lost, and time passes. */
+/** A notification may be lost, and deadlines pass without one. */
 const LOOK_MS = 2_000;
 const AWAY_MS = 1_000;
 
 export interface Patience {
-  /** Aborted: somebody did not want to wait any longer. */
+  /** Aborted when the caller no longer wants to wait. */
   readonly signal: AbortSignal;
-  /** At most so long. */
+  /** The longest time to wait. */
   readonly wait_ms: number;
 }
 
-/** Undefined: somebody did not want to wait any longer. */
+/** Undefined: the caller no longer wanted to wait. */
 export async function waitForThread(
   coxswain: Coxswain,
   root: string,
@@ -53,7 +53,7 @@ export async function waitForThread(
         const descent = await descentOf(coxswain, root);
         await teller?.tell();
         const isOver = descent.claims.every(({ fate }) => fate.fate !== 'open');
-        // Twice: on some stores a look over many records is not of one moment.
+        // Looked at twice: on some stores, a read of many records is not a consistent snapshot.
         if (isOver && settled) return outcomeOf(descent);
         settled = isOver;
         const now_ms = clock.elapsed_ms();
@@ -145,7 +145,10 @@ export function outcomeLines(answer: JsonObject, terminal: Terminal, options: Co
   ];
 }
 
-/** Tells what of the log belongs to one thread: all of it is published, opened and decided behind its root. */
+/**
+ * Tells the events of the log that belong to one thread. Everything in it was published, opened and decided
+ * after its root.
+ */
 class ThreadTeller {
   readonly #coxswain: Coxswain;
   readonly #options: CommonOptions;

@@ -33,7 +33,7 @@ const INTERRUPTED = 130;
 const WAIT_SECONDS_MIN = 0.001;
 const WAIT_SECONDS_MAX = 604_800;
 
-/** Puts the first artefact on the board, and stays, if it is asked to, until all that came of it is done. */
+/** Puts the first artefact on the board. If asked to, waits until all work that follows from it is done. */
 export async function forage(
   goal: string,
   options: ForageOptions,
@@ -76,19 +76,19 @@ export async function forage(
   }
 }
 
-/** 0: it is not waited for. */
+/** 0: do not wait. */
 function patienceOf({ wait, waitSeconds }: ForageOptions): number | Refusal {
   if (waitSeconds === undefined) return wait === true ? Number.POSITIVE_INFINITY : 0;
   return readSeconds(waitSeconds, 'wait_seconds', WAIT_SECONDS_MIN, WAIT_SECONDS_MAX);
 }
 
-/** For lists: what its first line says. */
+/** The goal's first line, for lists. */
 function summaryOf(goal: string): string | undefined {
   const line = plain(goal.trim().split('\n')[0] ?? '').trim();
   return line === '' ? undefined : clip(line, SUMMARY_CHARS);
 }
 
-/** In a sentence, whose turn it is now. */
+/** Says in one sentence whose turn it is now. */
 async function nextStep({ store, project }: Coxswain, { claim_id }: JsonObject): Promise<string> {
   const key = boardClaimKey(String(claim_id));
   const { loaded, now_ms } = await store.find(project, { keys: [boardKey, key] });

@@ -9,7 +9,7 @@ import { artefactLines } from './board-screen.ts';
 
 const PAYLOAD_LINES = 8;
 
-/** One artefact's story: what it is, where it comes from, what happened to it, what came of it. */
+/** One artefact's story: what it is, where it comes from, what happened to it, and what was made from it. */
 export function storyLines(story: JsonObject, view: View): string[] {
   const artefact = (story.artefact ?? {}) as JsonObject;
   const versions = rows(story.versions);
@@ -68,7 +68,7 @@ function head(artefact: JsonObject, versions: readonly JsonObject[], reworks: nu
   return lines;
 }
 
-/** Its beginning; all of it is one command away. */
+/** The beginning of the payload, and the command that shows all of it. */
 function payloadLines({ id, payload }: JsonObject, view: View): string[] {
   const room = Math.max(20, view.columns - 4);
   const all = String(payload ?? '')

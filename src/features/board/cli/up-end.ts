@@ -9,7 +9,7 @@ import type { Rest } from '../runner/at-rest.ts';
 import { claimTitle } from './board-words.ts';
 import type { UpShow } from './up-show.ts';
 
-/** Who runs, where, and what is odd about the file. */
+/** Which agents run, where, and what is unusual about the file. */
 export async function tellStart(
   show: UpShow,
   { store_url, project, clock }: Coxswain,
@@ -31,7 +31,7 @@ export async function tellStart(
     });
 }
 
-/** Nothing of it runs any more; what an execution left that is not on the board is somewhere. */
+/** Called when nothing runs any more. Tells where the work is that executions left and that is not on the board. */
 export async function tellKept(show: UpShow, runs: string): Promise<void> {
   const kept = namesIn(runs);
   if (kept.length === 0) return;
@@ -47,7 +47,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** How it all ended, and the exit code that says so. */
+/** How the run ended, and the exit code for it. */
 export async function tellRest(show: UpShow, { failed, decisions, completed }: Rest): Promise<number> {
   const code =
     failed.length > 0 ? EXIT_CODES.refused : decisions.length > 0 ? EXIT_CODES.waiting : EXIT_CODES.done;

@@ -8,7 +8,7 @@ import type { News } from './up-news.ts';
 export interface UpFrame {
   readonly seen: JsonObject | undefined;
   readonly news: readonly News[];
-  /** Why what is shown may be old. */
+  /** Why the picture may be out of date. */
   readonly trouble?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ const NEWS_MIN = 6;
 const ARTEFACTS = 4;
 const SIZES = [20, 12, 8, 6, 5, 4, 3, 2, 1, 0];
 
-/** The board above, the news below, in exactly so many rows and columns as there are. */
+/** The board above, the news below, in exactly the given number of rows and columns. */
 export function upLines({ seen, news, trouble }: UpFrame, view: View, rows: number): string[] {
   const state = seen === undefined ? ['The board'] : fitting(seen, view, rows - NEWS_MIN - 1);
   const hint =
@@ -30,7 +30,7 @@ export function upLines({ seen, news, trouble }: UpFrame, view: View, rows: numb
   return lines.slice(0, rows);
 }
 
-/** As much of the board as there is room for; what is over gives way first, then blank lines, then rows of each part. */
+/** As much of the board as fits. Finished claims are dropped first, then blank lines, then rows of each part. */
 function fitting(seen: JsonObject, view: View, rows_max: number): string[] {
   let lines: string[] = [];
   for (const size of SIZES) {

@@ -8,7 +8,7 @@ import { plain } from '../../../transports/cli/output/text.ts';
 import type { BoardNews } from '../runner/news.ts';
 import { claimTitle } from './board-words.ts';
 
-/** Something worth a line: of the log, or what only the process knows that runs the agents. */
+/** Something worth a line: from the log, or known only to the process that runs the agents. */
 export interface News extends Pick<Sentence, 'at_ms' | 'text' | 'style'> {
   readonly what: string;
   /** For programs. */
@@ -17,7 +17,7 @@ export interface News extends Pick<Sentence, 'at_ms' | 'text' | 'style'> {
 
 type Tell = (agent: string, title: string, text: string) => string;
 
-/** What is in the log, too, is told by the log. */
+/** News that is also in the log is told from the log. */
 const OWN: Readonly<Partial<Record<BoardNews['what'], readonly [Tell, Style?]>>> = {
   started: [(agent, title) => `${agent} begins with ${title}`],
   adopted: [(agent, title) => `${agent} goes on with ${title}, begun before`],
@@ -40,7 +40,7 @@ export function ownNews({ at_ms, what, text, ...about }: BoardNews): News[] {
 
 const KINDS = new Set(['artefact', 'board_claim', 'board', 'thread', 'approval']);
 
-/** Only what the board is about. That it was configured is said at the start. */
+/** Only events about the board's work. That the board was configured is said at the start. */
 export function boardRow(entry: LogEntry): LogEntry | undefined {
   const events = entry.events.filter(({ kind, type }) => KINDS.has(kind) && type !== 'board_configured');
   return events.length === 0 ? undefined : { ...entry, events };

@@ -15,10 +15,13 @@ import { type UpFrame, upLines } from './up-frame.ts';
 import { boardRow, loggedNews, type News, newsJson, ownNews } from './up-news.ts';
 
 const NEWS_KEPT = 200;
-/** A hint may be lost. */
+/** A notification may be lost. */
 const LOOK_MS = 2_000;
 
-/** What a person sees of it: a picture that is redrawn; for a file or a program, a line for each piece of news. */
+/**
+ * What a person sees of the run: on a terminal a picture that is redrawn; in a file or for a program, one
+ * line per piece of news.
+ */
 export class UpShow {
   readonly #coxswain: Coxswain;
   readonly #options: CommonOptions;
@@ -27,7 +30,7 @@ export class UpShow {
   readonly #narrator: Narrator;
   readonly #frame: { -readonly [K in keyof UpFrame]: UpFrame[K] } = { seen: undefined, news: [] };
   readonly #begun = Promise.withResolvers<void>();
-  /** One thing after the other: the log is read once, lines go out whole, and none before the first. */
+  /** One output at a time: the log is read once, lines are written whole, and none before the first line. */
   #turn: Promise<void> = this.#begun.promise;
   #stir: (() => void) | undefined;
   #position: number;
@@ -37,7 +40,7 @@ export class UpShow {
     options: CommonOptions,
     terminal: Terminal,
     over: AbortController,
-    /** Of the log: what came before is not told. */
+    /** A position in the log: earlier rows are not told. */
     after: number,
   ) {
     this.#position = after;
@@ -54,12 +57,12 @@ export class UpShow {
     this.#begun.resolve();
   }
 
-  /** For people, in so many words; for a program, as an object. */
+  /** As text for people; as an object for programs. */
   async say(text: string, object: JsonObject): Promise<void> {
     await this.#inTurn(() => this.#say(text, object));
   }
 
-  /** What led to it is in the log, and is told before it. */
+  /** What led to it is in the log, and is told first. */
   own(news: BoardNews): void {
     const told = ownNews(news);
     if (told.length === 0) return;
@@ -73,20 +76,20 @@ export class UpShow {
     await this.#inTurn(() => this.#tell(news));
   }
 
-  /** Until it is over. */
+  /** Runs until the show is over. */
   async run(): Promise<void> {
     const isPicture = this.#terminal.seen?.out === true && this.#options.json !== true;
     if (isPicture) await this.#draw();
     else await this.#follow();
   }
 
-  /** From here on what is told stands on the terminal itself, and stays. */
+  /** From here on, lines are written to the terminal itself and stay there. */
   async stopping(byItself: boolean): Promise<void> {
     if (byItself || this.#options.json === true) return;
     await this.#terminal.err('cox up: stopping all of it; Ctrl-C once more quits at once.\n');
   }
 
-  /** What was committed at the very end. */
+  /** Tells what was committed at the very end. */
   async catchUp(): Promise<void> {
     await this.#inTurn(() => this.#readLog());
   }
@@ -134,7 +137,7 @@ export class UpShow {
     }
   }
 
-  /** From where it was left on. A store that is away is asked again later. */
+  /** Continues where the last read ended. If the store is unavailable, the next look tries again. */
   async #readLog(): Promise<void> {
     const { store, project } = this.#coxswain;
     try {

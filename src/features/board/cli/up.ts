@@ -44,7 +44,7 @@ interface Prepared extends ReadBoard {
   readonly channels: readonly Channel[];
 }
 
-/** Runs the agents of a file until somebody stops it, or nothing is left to do. */
+/** Runs the agents of a file until a person stops it, or nothing is left to do. */
 export async function up(options: UpOptions, terminal: Terminal, result: Result): Promise<void> {
   const prepared = await prepare(options, terminal);
   if (isPrepared(prepared)) {
@@ -61,7 +61,7 @@ function isPrepared(found: Prepared | Refusal): found is Prepared {
   return !('success' in found);
 }
 
-/** Before the store is opened: whatever is wrong, nothing has been started. */
+/** Runs before the store is opened, so that a mistake is found before anything is started. */
 async function prepare(options: UpOptions, terminal: Terminal): Promise<Prepared | Refusal> {
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
@@ -94,7 +94,7 @@ async function run(
   const stopped = untilStopped();
   const over = new AbortController();
   void stopped.signal.then(() => over.abort());
-  // Whoever asks once more means at once.
+  // A second request to stop means: at once.
   over.signal.addEventListener('abort', () => stopped.dispose());
   terminal.gone?.addEventListener('abort', () => over.abort());
   let coxswain: Coxswain | undefined;
@@ -130,7 +130,7 @@ async function work(
   const news = show.own.bind(show);
   const started = await startOrchestrator({ coxswain, config, places, news, signal: over.signal });
   if ('success' in started) return started;
-  // What ends it for good ends the show too; it is told below.
+  // An error that ends the run also ends the show; it is reported below.
   started.done.catch(() => over.abort());
   await tellStart(show, coxswain, config, warnings, places.runs);
   const rest = options.untilIdle === true ? untilRest(coxswain, since_ms, over) : undefined;
@@ -138,7 +138,7 @@ async function work(
     await show.run();
     await show.stopping(rest !== undefined && (await rest) !== undefined);
   } finally {
-    // However it ends: nothing of it goes on.
+    // However the run ends, nothing of it stays running.
     over.abort();
     await started.done;
   }

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Findings } from './board-file-findings.ts';
 import { text } from './fields.ts';
 
-/** A variable of an agent's environment, as it is written. */
+/** A variable of an agent's environment, as written in the file. */
 export interface Variable {
-  /** Where it stands: an index of the list, or a key of the map. */
+  /** Its position: an index of the list, or a key of the map. */
   readonly at: PropertyKey;
   readonly name: string;
-  /** Undefined: handed on from whoever starts the agents. */
+  /** Undefined: passed on from the environment of the process that starts the agents. */
   readonly value: string | undefined;
 }
 
@@ -21,7 +21,10 @@ interface Wrong {
   readonly message: string;
 }
 
-/** `[A=1, B]` or `{A: 1, B: }`, as in files for Docker Compose; B is handed on. Not `strict`: whatever of it can be read. */
+/**
+ * `[A=1, B]` or `{A: 1, B: }`, as in files for Docker Compose; B is passed on. Not `strict`: as much of it as
+ * can be read.
+ */
 export function environment(strict: boolean) {
   return z.unknown().transform((given, context): readonly Variable[] => {
     const wrong: Wrong[] = [];
@@ -49,17 +52,17 @@ function pairsOf(given: unknown, wrong: Wrong[]): [at: PropertyKey, name: string
     wrong.push({ path: [], message: `expected at most ${VARIABLES_MAX} variables` });
   return entries.slice(0, VARIABLES_MAX).map(([at, each]) => {
     if (typeof at === 'string') return [at, at, each];
-    // Of what is no text the value is complained about.
+    // If it is not a text, the complaint is about its value.
     if (typeof each !== 'string') return [at, '', each ?? undefined];
     const cut = each.indexOf('=');
     return cut === -1 ? [at, each, null] : [at, each.slice(0, cut), each.slice(cut + 1)];
   });
 }
 
-/** Of `process.env`, or what stands in for it. */
+/** `process.env`, or a substitute for it. */
 export type Surroundings = Readonly<Record<string, string | undefined>>;
 
-/** The variables with their values; of two of one name the later counts. */
+/** The variables with their values. If a name appears twice, the later one counts. */
 export function resolveEnvironment(
   variables: readonly Variable[],
   path: readonly PropertyKey[],
@@ -77,8 +80,8 @@ export function resolveEnvironment(
 }
 
 /**
- * `${NAME}` is the variable of whoever starts the agents. In values only, after the file was read: what a variable holds is
- * never taken for a part of the file.
+ * `${NAME}` is a variable of the process that starts the agents. It is expanded only in values, and only
+ * after the file was parsed: the contents of a variable are never taken for a part of the file.
  */
 export function expand(
   text: string,

@@ -50,7 +50,7 @@ function bidderOf(agent_id: string, agent: AgentFields, { areaOf, findings }: Ag
   };
 }
 
-/** No types are all types, in Holt as well. */
+/** An empty list means all types, in Holt as well. */
 function standingBidOf(given: AgentFields['bidding_strategy']): Bidder['standing_bid'] {
   if (given === undefined) return undefined;
   const { type: bid, target_types = [] } = given;
@@ -69,7 +69,7 @@ function crowdOf(
   };
 }
 
-/** What each field allows and the whole does not, or does not use. */
+/** Problems between fields: combinations that are not allowed, and fields that have no effect. */
 function checkParts(
   { mode, worker, replicas = 1, bidding_strategy, bid_script }: AgentFields,
   hasProgram: boolean,

@@ -14,10 +14,13 @@ export interface ProgramContext {
   readonly findings: Findings;
 }
 
-/** A dash at the start would make an option of it. */
+/** A leading dash would turn it into an option. */
 const IMAGE = /^[A-Za-z0-9][\w./:@+-]*$/;
 
-/** What is run for an agent, its worker's before its own; undefined: nothing, it takes part by itself. */
+/**
+ * The program that is run for an agent; the worker's takes precedence over the agent's own. Undefined: none,
+ * the agent takes part by itself.
+ */
 export function programOf(agent: AgentFields, path: Path, context: ProgramContext): AgentProgram | undefined {
   const worker = agent.mode === 'controller' ? agent.worker : undefined;
   const pathOf = (key: 'image' | 'command' | 'workspace'): Path =>
@@ -54,7 +57,8 @@ function runtimeOf(
   path: Path,
   { runtime: usual, findings }: ProgramContext,
 ): AgentProgram['runtime'] | undefined {
-  // What is missing may be what could not be read: then nothing is concluded, and the rest is looked at.
+  // A missing field may be one that could not be read. Then nothing is concluded from it, and the rest is
+  // still checked.
   if (['runtime', 'command', 'image', 'worker'].some((key) => findings.isBroken([...path, key])))
     return 'process';
   if ((agent.runtime ?? command ?? image) === undefined) return undefined;
@@ -72,8 +76,8 @@ function imageOf(given: string, path: Path, { env, findings }: ProgramContext): 
 }
 
 /**
- * Sett and Holt mount the repository read-only where the file says nothing, and so do we: an agent that may write is one
- * somebody has said so of. Outside of a repository there is nothing to check out.
+ * Sett and Holt mount the repository read-only if the file does not say otherwise, and so do we: an agent may
+ * write only if the file says so. Outside of a repository there is nothing to check out.
  */
 function workspaceOf(
   mode: AgentProgram['workspace'] | undefined,
@@ -87,7 +91,10 @@ function workspaceOf(
 
 const SHELL = /(?:^|\/)(?:env|(?:ba|da|a|k|z|fi)?sh)$/;
 
-/** A value pasted into a script for a shell would be read as a part of it; the shell itself does it right. */
+/**
+ * A value pasted into a shell script would be parsed as a part of it. The shell itself expands variables
+ * correctly.
+ */
 function warnOfUnexpanded(command: readonly string[] = [], path: Path, findings: Findings): void {
   if (SHELL.test(command[0] ?? '')) return;
   if (command.some((word) => /\$\{\w+\}/.test(word)))

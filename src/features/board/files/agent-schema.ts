@@ -11,7 +11,7 @@ export const RUNTIME = choice(['process', 'container']);
 
 const concurrent_max = limits.board_concurrent_max;
 
-/** One agent of the file: what Sett and Holt have, and what is ours. */
+/** One agent of the file: the fields of Sett and Holt, and our own. */
 export function agentSchema(kit: SchemaKit) {
   const { object, field, section } = kit;
   const amounts = { cpus: field(cpus), memory: field(memory_bytes) };
@@ -28,7 +28,7 @@ export function agentSchema(kit: SchemaKit) {
     mode: field(choice(['controller'])),
     worker: section({
       ...executionFields(kit),
-      // 0 is Sett's word for the default.
+      // In Sett, 0 means the default.
       max_concurrent: field(whole(0, concurrent_max)),
       keep_containers: field(z.unknown()),
     }),
@@ -44,7 +44,7 @@ export function agentSchema(kit: SchemaKit) {
   });
 }
 
-/** What a worker may have of its own. */
+/** The fields that a worker may set for itself. */
 function executionFields({ strict, field, section }: SchemaKit) {
   return {
     image: field(text(500)),
@@ -54,7 +54,7 @@ function executionFields({ strict, field, section }: SchemaKit) {
   };
 }
 
-/** One word in Sett, a map in Holt. */
+/** A single word in Sett, a map in Holt. */
 function standingBid({ object, field }: SchemaKit) {
   const map = object({
     type: choice(BIDS),
@@ -65,7 +65,7 @@ function standingBid({ object, field }: SchemaKit) {
 
 const PROMPT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** By a name that can become part of a variable's. */
+/** Its names become parts of variable names. */
 const prompts = z
   .record(z.string(), text(20_000).nullable(), { error: 'expected a text for each name' })
   .superRefine((given, context) => {

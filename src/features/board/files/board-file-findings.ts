@@ -2,7 +2,7 @@ import { type FileProblem, PROBLEMS_MAX } from '../../../storage/yaml-file.ts';
 
 type Path = readonly PropertyKey[];
 
-/** What is found in a file beyond what each of its fields says for itself. */
+/** Problems of a file that no field shows by itself. */
 export class Findings {
   readonly problems: FileProblem[];
   readonly warnings: FileProblem[];
@@ -26,7 +26,7 @@ export class Findings {
     if (this.warnings.length < PROBLEMS_MAX) this.warnings.push(this.#problem(path, reason));
   }
 
-  /** Something in there is wrong, so that nothing can be concluded from what is missing. */
+  /** Something at this path is wrong, so nothing can be concluded from what is missing there. */
   isBroken(path: Path): boolean {
     const field = path.map(String).join('.');
     return this.problems.some((problem) => problem.field === field || problem.field.startsWith(`${field}.`));

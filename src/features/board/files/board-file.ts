@@ -16,7 +16,7 @@ export type ParsedBoard =
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 export interface BoardOptions {
-  /** Where variables that are handed on and `${NAME}` come from. */
+  /** The source of variables that are passed on, and of `${NAME}`. */
   readonly env: Surroundings;
   readonly areaOf: AreaOf;
   /** The folder is in a git repository, so that agents can have worktrees. */
@@ -25,7 +25,7 @@ export interface BoardOptions {
 
 const [file, looseFile] = [boardSchema(true), boardSchema(false)];
 
-/** `cox.yml`, `sett.yml` or `holt.yml`: what it says, or every mistake in it. A key that nobody here knows is no mistake. */
+/** `cox.yml`, `sett.yml` or `holt.yml`: its contents, or every mistake in it. An unknown key is not a mistake. */
 export function parseBoard(text: string, name: string, folder: string, options: BoardOptions): ParsedBoard {
   const deep = depthProblem(text);
   if (deep !== undefined) return { ok: false, problems: [deep] };
@@ -43,7 +43,7 @@ export function parseBoard(text: string, name: string, folder: string, options: 
   return { ok: true, config, warnings: byLine(findings.warnings) };
 }
 
-/** `x-common:` at the top, a place for what is used by reference. */
+/** `x-common:` at the top level, a place for parts that are used by reference. */
 function isExtension({ field }: FileProblem): boolean {
   return /^x-[^.]*$/.test(field);
 }
@@ -87,13 +87,13 @@ function rosterEntry({ agent_id, role, standing_bid, files }: AgentConfig): Bidd
   return { agent_id, role, standing_bid, files };
 }
 
-/** [BID-3] Sett's words, which name both. However many replicas it has, an agent is one. */
+/** [BID-3] Sett's wording, which names both agents. An agent with several replicas is still one agent. */
 function checkRoles(agents: readonly AgentConfig[], findings: Findings): void {
   const first = new Map<string, string>();
   for (const { agent_id, role } of agents) {
     const path = ['agents', agent_id, 'role'];
     const other = first.get(role);
-    // A role that could not be read is not the name that stands in for it.
+    // If the role could not be read, the default that replaces it must not be compared.
     if (findings.isBroken(path)) continue;
     if (other === undefined) first.set(role, agent_id);
     else

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
 import { readDuration, showDuration } from '../../trust/profiles/index.ts';
 
-/** Values come as the texts that were written; each of these says what it makes of one, or what it expected. */
+/** Values arrive as the text that was written. Each of these converts it, or says what it expected. */
 
 export function choice<const T extends readonly [string, ...string[]]>(words: T) {
   return z.enum(words, { error: `expected ${inWords(words)}` });
@@ -38,7 +38,7 @@ export function time_ms(min: number) {
   );
 }
 
-/** The least that a container gets is a hundredth of a core. */
+/** A container gets at least a hundredth of a core. */
 export const cpus = numeric(
   (text) => (/^\d{1,4}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined),
   { min: 0.01, max: 1024 },
@@ -47,7 +47,10 @@ export const cpus = numeric(
 
 const SIZE = /^(\d{1,12}(?:\.\d{1,9})?) ?([kmgt]?)i?b?$/i;
 
-/** Bytes of `512M`, `1.5g`, `2GB`: powers of 1024, as container tools read them. With less than 6M they start nothing. */
+/**
+ * Bytes of `512M`, `1.5g`, `2GB`: powers of 1024, as container tools read them. With less than 6M they start
+ * nothing.
+ */
 export const memory_bytes = numeric(
   (text) => {
     const [, amount, unit = ''] = SIZE.exec(text) ?? [];
@@ -70,7 +73,7 @@ function numeric(
     .transform(Number);
 }
 
-/** A text that can be handed to a process: C ends it at a NUL. */
+/** A text that can be passed to a process: in C, a NUL ends it. */
 export function text(chars_max: number) {
   return z
     .string({ error: 'expected a text' })
@@ -86,7 +89,7 @@ const PROGRAM = 'expected a program and its arguments, such as [node, agent.js]'
 
 export const command = words.refine(([program = '']) => program.trim() !== '', PROGRAM);
 
-/** An empty one says nothing, and is none. */
+/** An empty script counts as none. */
 export const bidScript = words
   .refine(([program = 'none']) => program.trim() !== '', PROGRAM)
   .transform((given) => (given.length === 0 ? undefined : given));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What a schema is built of. `strict` finds everything that is wrong. Without, nothing inside a map fails: what is wrong there
- * counts as not given, so that the rest can be looked at, too.
+ * What a schema is built of. `strict` finds everything that is wrong. Otherwise nothing inside a map fails: a
+ * wrong value counts as not given, so that the rest can still be checked.
  */
 export function schemaKit(strict: boolean) {
   const strictly = (strict ? z.strictObject : z.object) as typeof z.strictObject;
@@ -11,7 +11,7 @@ export function schemaKit(strict: boolean) {
     return strictly(fields, { error: mapError });
   }
 
-  /** `key:` and `key: ""` say as much as no key at all. */
+  /** `key:` and `key: ""` mean the same as no key at all. */
   function field<S extends z.ZodType>(schema: S) {
     const blank = (given: unknown) => (given === null || given === '' ? undefined : given);
     const optional = z.preprocess(blank, schema.optional());
@@ -22,7 +22,7 @@ export function schemaKit(strict: boolean) {
     return field(object(fields));
   }
 
-  /** By names that the writer chose. A map that is left empty is one all the same. */
+  /** A map with names chosen by the author of the file. An empty map is still a map. */
   function named<S extends z.ZodType>(schema: S) {
     const each = z.preprocess((given) => given ?? {}, schema);
     return z
@@ -40,7 +40,7 @@ function mapError(issue: { readonly code: string }): string | undefined {
   return issue.code === 'invalid_type' ? 'expected a map of names and values' : undefined;
 }
 
-/** The one key that a record drops without a word. */
+/** The one key that a record drops silently. */
 function refuseProto(given: unknown, context: z.core.$RefinementCtx): void {
   if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
     context.addIssue({ code: 'custom', path: ['__proto__'], message: 'expected another name' });

@@ -18,7 +18,7 @@ const AGENT: Readonly<Record<string, string>> = {
   synchronize: 'not supported: use a bid_script that looks at what there is',
 };
 
-/** What Sett or Holt makes something of and we do not: said, so that nobody waits for it. */
+/** Warns about settings that have an effect in Sett or Holt but not here, so that no user waits for that effect. */
 export function warnOfUnused({ services, orchestrator, agents = {} }: BoardFile, findings: Findings): void {
   const warnOf = (path: readonly PropertyKey[], given: object | undefined, reasons: typeof AGENT) => {
     for (const [key, reason] of Object.entries(reasons))

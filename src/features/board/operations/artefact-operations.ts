@@ -120,7 +120,7 @@ export const listArtefacts = {
     const after = afterCursor(found, input.cursor);
     const fitting = after.filter(({ state }) => fits(state, input));
     const page = fitting.slice(0, limit);
-    // More may fit behind what was looked at, too.
+    // More matches may follow after the records that were read.
     const last =
       page.length < fitting.length ? page.at(-1) : found.length < range.limit ? undefined : after.at(-1);
     return {
@@ -151,7 +151,7 @@ function fits(
   );
 }
 
-/** Where it stands in the index: by time, and those of one moment by their id. */
+/** Its position in the index: by time, and by id for artefacts of the same time. */
 function cursorOf({ id, state }: ArtefactRecord): string {
   return `${artefactEntity.index(state, id).sort}/${id}`;
 }
@@ -200,7 +200,7 @@ async function storyOf(artefact: ArtefactRecord, step: Step): Promise<JsonObject
   const context = await contextOf(artefact, [], step.find.bind(step));
   return {
     artefact: describeArtefact(artefact),
-    /** What it was made for. */
+    /** The claim it was made for. */
     made_for: claims[1] ?? null,
     claim: claims[0] ?? null,
     versions: loaded.list<ArtefactState>(versions).map(outlineArtefact),

@@ -125,7 +125,10 @@ export const leaveBoard = {
   },
 } satisfies Operation<{ agent_id?: string | undefined }>;
 
-/** Claims that wait for bids hear of the change at once; what is not told now is told by whoever looks next. */
+/**
+ * Claims that wait for bids learn of the change at once. If that fails, the next process that looks at the
+ * board does it.
+ */
 async function told<A extends object>(answer: A, step: Step): Promise<A> {
   if (!isRefusal(answer as never)) await settleDueClaims(step);
   return answer;

@@ -67,7 +67,7 @@ export const myGrants = {
   sample: { wait_seconds: 0 },
   input: async () => (await import('../schemas.ts')).myGrants,
   async handle({ wait_seconds = 0 }, step) {
-    // Before the first look: what others do from then on is heard.
+    // Subscribed before the first look, so that no change after it is missed.
     const { agent_id } = step.caller;
     const hints = wait_seconds === 0 ? undefined : step.hints((row) => mayConcern(agent_id, row));
     try {
@@ -126,7 +126,7 @@ async function lookFor(step: Step): Promise<JsonObject> {
   return { success: true, agent_id, grants, open_bids };
 }
 
-/** What they said they would touch, and what they hold now. */
+/** What the co-workers said they would touch, and what they hold now. */
 async function shownCoWorkers(others: readonly CoWorker[], step: Step): Promise<JsonObject[]> {
   if (others.length === 0) return [];
   const { loaded, now_ms } = await step.find(checkLocksNeeds(undefined));
@@ -172,7 +172,7 @@ export const takeGrant = {
   },
 } satisfies Operation<TakeInput>;
 
-/** What an agent's program reads: the artefact and what led to it. */
+/** The input of an agent's program: the artefact and what led to it. */
 async function workOf(claim_id: string, artefact_id: string, step: Step): Promise<JsonObject> {
   const { agent_id } = step.caller;
   const [key, target] = [boardClaimKey(claim_id), artefactKey(artefact_id)];

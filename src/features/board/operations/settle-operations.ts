@@ -5,7 +5,10 @@ import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, biddingClaims, dueAt_ms, openClaims } from '../board-claim.ts';
 import { settleBoard } from '../commands.ts';
 
-/** What fell due together is settled in so many commits; the rest is for whoever looks next. */
+/**
+ * What falls due at the same time is settled in at most this many commits. The rest is left to the next
+ * process that looks.
+ */
 const ROUNDS_MAX = 50;
 
 const soonest = openClaims(limits.board_claims_per_round);
@@ -13,8 +16,8 @@ const bidding = biddingClaims(limits.board_claims_per_round);
 const dueNeeds = { keys: [boardKey], ranges: [soonest, bidding] };
 
 /**
- * What time and a changed roster have made true of the claims on the board. Nobody has to run this on a schedule: whoever looks for
- * grants or at the board does it. Answers in how long something falls due next.
+ * Settles what time and a changed roster mean for the claims on the board. No schedule is needed: every call
+ * that looks for grants or at the board does it. Answers in how long something falls due next.
  */
 export async function settleDueClaims(step: Step): Promise<number> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -44,7 +47,7 @@ export async function dueNow(step: Pick<Step, 'find'>): Promise<{ due: string[];
   return { due, next_ms: first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state) - now_ms };
 }
 
-/** In no list: processes that live long ask for it, with an input they have built. */
+/** Not listed: only long-running processes call it, with an input they have built themselves. */
 export const tendBoard = {
   name: 'settle_board',
   group: 'board',

@@ -38,7 +38,7 @@ export async function storyOf(
   if (artefact === undefined) return undefined;
   const thread = versionsOf(artefact.state.logical_id);
   const all = (await find({ ranges: [thread] })).loaded.list<ArtefactState>(thread);
-  // The newest, where there are more than anybody reads.
+  // The newest ones, if there are more than a person would read.
   const versions = all.slice(-VERSIONS_MAX);
   const made = artefactsFrom(artefact_id, limits.artefacts_listed_max);
   const claimIds = versions.flatMap(({ id }) => [claimIdOf(id), reworkIdOf(claimIdOf(id))]);

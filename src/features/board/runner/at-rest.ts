@@ -5,16 +5,19 @@ import { type BoardClaimRecord, type BoardClaimState, endedClaims, openClaims } 
 import { awaitedDecisions, fateNeeds, fateOf } from '../fate.ts';
 
 export interface Rest {
-  /** Ended since then, and nothing else came of them. */
+  /** Claims that ended since then, with no other result. */
   readonly failed: readonly BoardClaimRecord[];
-  /** What a person is to decide. */
+  /** What a person has to decide. */
   readonly decisions: readonly JsonObject[];
   readonly completed: number;
 }
 
 const one = openClaims(1);
 
-/** Undefined: some claim is open. Looked at twice, for on some stores a look over a range is not of one moment. */
+/**
+ * Undefined: some claim is open. Looked at twice, since on some stores a read of a range is not a consistent
+ * snapshot.
+ */
 export async function restOf({ store, project }: Coxswain, since_ms: number): Promise<Rest | undefined> {
   const over = endedClaims(limits.board_claims_listed_max);
   const first = await store.find(project, { ranges: [one, over] });

@@ -14,7 +14,7 @@ import {
 } from '../board-claim.ts';
 import { runIdOf } from '../take-grant.ts';
 
-/** A part that one of our agents is to deliver. */
+/** A part that one of our agents has to deliver. */
 export interface OpenGrant {
   readonly agent_id: string;
   readonly claim: BoardClaimRecord;
@@ -24,12 +24,15 @@ export interface OpenGrant {
 export interface Seen {
   readonly now_ms: number;
   readonly grants: readonly OpenGrant[];
-  /** All there are; there may be more than one look takes in. */
+  /** Whether these are all grants; there may be more than one read returns. */
   readonly complete: boolean;
   readonly bids: readonly { readonly agent_id: string; readonly claim: BoardClaimRecord }[];
 }
 
-/** What the board wants of these agents now, in one read. What is more than fits comes when something of it is done. */
+/**
+ * What the board wants from these agents now, in one read. What does not fit comes in a later read, when some
+ * of it is done.
+ */
 export async function lookFor(
   { store, project }: Coxswain,
   runnable: readonly string[],
@@ -65,7 +68,7 @@ export async function artefactOf(
   return record === undefined ? undefined : describeArtefact(record);
 }
 
-/** The runs that anybody may be working on. More claims than can be looked at: all of them. */
+/** The runs that any process may be working on. If there are more claims than can be read, every run counts. */
 export async function wantedRuns({ store, project }: Coxswain): Promise<(run_id: string) => boolean> {
   const range = openClaims(limits.range_rows_max);
   const { loaded } = await store.find(project, { ranges: [range] });

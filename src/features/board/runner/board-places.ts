@@ -6,7 +6,10 @@ import { stateFolder } from '../../../storage/state-folder.ts';
 import type { BoardConfig } from '../files/agent-config.ts';
 import type { Places } from './process/run-files.ts';
 
-/** Where this machine keeps what agents of the board print: one folder for each board, whoever runs its agents. */
+/**
+ * Where this machine keeps the output of the board's agents: one folder per board, whichever process runs its
+ * agents.
+ */
 export function placesOf(
   { store_url, project, workspace }: Coxswain,
   { folder }: Pick<BoardConfig, 'folder'>,
