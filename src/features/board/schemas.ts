@@ -73,7 +73,7 @@ export const artefactLineage = inputSchema(z.strictObject({ artefact_id: artefac
 export const placeBid = inputSchema(
   z.strictObject({
     claim_id,
-    // Not an enumeration: whoever says something else has said that it does not want it.
+    // Not an enumeration: an agent that answers anything else has said that it is not interested.
     bid: someText(BID_CHARS_MAX, `One of ${BIDS.join(', ')}; any other word counts as ignore.`),
     files: files.optional(),
     operation_id: fields.operation_id,

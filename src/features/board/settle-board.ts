@@ -17,10 +17,10 @@ import { ClaimDraft, closeBids, failGrant, followRoster } from './claim-machine.
 import { unknownBoardClaim } from './deliver-artefact.ts';
 import { failureOf } from './publish-artefact.ts';
 
-/** Each is an artefact of its own, and a commit has its limit; what is left over is still due. */
+/** Each failure is an artefact, and a commit has a size limit. The rest stays due. */
 const FAILURES_MAX = 60;
 
-/** What time alone has made true of these claims, and what a changed roster means to them. */
+/** Settles what time means for these claims, and what a changed roster means for them. */
 export function settleBoard(claim_ids: readonly string[]): Decision<JsonObject> {
   return {
     needs: { keys: [boardKey, ...claim_ids.map(boardClaimKey)] },
@@ -77,7 +77,7 @@ function timedOut(draft: ClaimDraft, most: number): EventBody[] {
   return failures;
 }
 
-/** A person or whoever runs the place has seen enough of it. */
+/** A person, or the agent that runs the workspace, ends the claim. */
 export function terminateClaim(claim_id: string, reason: string, by: string): Decision<JsonObject> {
   const key = boardClaimKey(claim_id);
   return {

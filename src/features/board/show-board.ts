@@ -79,7 +79,7 @@ function phaseState(state: BoardClaimState, now_ms: number): JsonObject {
   return { phase: state.phase, awaiting: outstanding(state), grants };
 }
 
-/** What becomes of it now: nobody has begun with it, or whoever has it waits for its turn or for files, or works. */
+/** The state of a grant: not started, waiting for its turn or for files, or being worked on. */
 export function grantStanding({ taken, delivered }: BoardGrant, now_ms: number): string {
   if (delivered !== undefined) return 'delivered';
   if (taken === undefined || now_ms >= taken.until_ms) return 'waiting';
@@ -111,7 +111,7 @@ export function waitsFor(state: BoardClaimState, board: BoardState): string | nu
   return state.awaited.length === 0 ? 'the roster' : `bids of ${state.awaited.join(', ')}`;
 }
 
-/** Who else works on the same phase, and what they said they would touch. */
+/** The other agents in the same phase, and what they said they would touch. */
 export function coWorkers(state: BoardClaimState, agent_id: string, board: BoardState): CoWorker[] {
   if (state.phase !== 'parallel') return [];
   return grantedIn(state, 'parallel')

@@ -22,15 +22,18 @@ export interface TakeGrant {
   readonly caller: Caller;
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
-  /** It waits for its turn: its time has not begun, and whoever can begin sooner may. */
+  /** It waits for its turn: its time has not started, and a process that can start it sooner may do so. */
   readonly queued?: boolean | undefined;
-  /** It is taken, and its time has not begun: its files are not free yet. */
+  /** It is taken, but its time has not started: its files are not free yet. */
   readonly preparing?: boolean | undefined;
   /** The session that held it and is known to be dead. */
   readonly instead_of?: string | undefined;
 }
 
-/** Before an agent's command is run, and again and again while it runs: nobody else runs it meanwhile. */
+/**
+ * Called before an agent's command is run, and regularly while it runs, so that no other process runs it
+ * meanwhile.
+ */
 export function takeGrant(command: TakeGrant): Decision<JsonObject> {
   const { claim_id, caller, host, pid, queued, preparing, instead_of } = command;
   const { agent_id, session_id } = caller;
@@ -62,14 +65,17 @@ export function takeGrant(command: TakeGrant): Decision<JsonObject> {
   });
 }
 
-/** The limit counts from when somebody begins. As long as it queues with somebody who lives, no time is lost. */
+/**
+ * The limit counts from the start of the work. While the grant waits in the queue of a live process, no time
+ * is lost.
+ */
 function timesOf(grant: BoardGrant, begins: boolean, until_ms: number, now_ms: number) {
   if (grant.started_at_ms !== undefined) return {};
   if (!begins) return { deadline_ms: until_ms + grant.limit_ms };
   return { started_at_ms: now_ms, deadline_ms: now_ms + grant.limit_ms };
 }
 
-/** Not done and not failed: whoever comes next begins with it. */
+/** Neither done nor failed: the next process starts it anew. */
 export function returnGrant({
   claim_id,
   caller,

@@ -1,14 +1,14 @@
 import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledger/entity.ts';
 
 /**
- * The versions of one thing. It is called as its first version is, and there is a record of it only when there is more to say than
- * that: another version, or work that was sent back.
+ * The versions of one thing, named after its first version. A record exists only when there is more to say:
+ * another version, or work that was sent back.
  */
 export interface ThreadState {
   /** The newest version. */
   readonly artefact_id: string;
   readonly version: number;
-  /** Rounds of rework that were begun. */
+  /** Rounds of rework that were started. */
   readonly reworks: number;
   /** Rounds that people have granted beyond the limit. */
   readonly granted: number;

@@ -19,7 +19,7 @@ import { artefactLines } from './board-screen.ts';
 import { claimTitle } from './board-words.ts';
 import { boardRow } from './up-news.ts';
 
-/** A notification may be lost, and deadlines pass without one. */
+/** A hint may be lost, and deadlines pass without one. */
 const LOOK_MS = 2_000;
 const AWAY_MS = 1_000;
 

@@ -4,10 +4,10 @@ import { storeHints } from '../../../runtime/waiting.ts';
 import { isBoardRow } from '../board-claim.ts';
 import { type Rest, restOf } from '../runner/at-rest.ts';
 
-/** A notification may be lost. */
+/** A hint may be lost. */
 const LOOK_MS = 2_000;
 
-/** Waits until no claim is open any more. Undefined: `signal` ended the wait first. */
+/** Waits until no claim is open any more. Undefined: `over` was aborted first. */
 export async function untilRest(
   coxswain: Coxswain,
   since_ms: number,

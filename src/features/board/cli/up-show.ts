@@ -15,7 +15,7 @@ import { type UpFrame, upLines } from './up-frame.ts';
 import { boardRow, loggedNews, type News, newsJson, ownNews } from './up-news.ts';
 
 const NEWS_KEPT = 200;
-/** A notification may be lost. */
+/** A hint may be lost. */
 const LOOK_MS = 2_000;
 
 /**

@@ -67,7 +67,7 @@ export const myGrants = {
   sample: { wait_seconds: 0 },
   input: async () => (await import('../schemas.ts')).myGrants,
   async handle({ wait_seconds = 0 }, step) {
-    // Subscribed before the first look, so that no change after it is missed.
+    // Subscribed before the first look, so that no later change is missed.
     const { agent_id } = step.caller;
     const hints = wait_seconds === 0 ? undefined : step.hints((row) => mayConcern(agent_id, row));
     try {

@@ -8,7 +8,7 @@ import { reworkIdOf } from '../rework.ts';
 
 /** Each costs three keys and a range of one read. */
 const AT_ONCE = 20;
-/** A workflow that has made more than this is not followed to its end. */
+/** A workflow with more artefacts than this is not followed to its end. */
 const ARTEFACTS_MAX = 2000;
 
 export interface JudgedClaim {
@@ -16,7 +16,7 @@ export interface JudgedClaim {
   readonly fate: Fate;
 }
 
-/** All that came of an artefact, itself included. */
+/** Everything that was made from an artefact, and the artefact itself. */
 export interface Descent {
   readonly artefacts: readonly ArtefactRecord[];
   readonly claims: readonly JudgedClaim[];
@@ -24,8 +24,8 @@ export interface Descent {
 }
 
 /**
- * Claims and what was made from their artefact are read together: whatever ends a claim publishes what it led to in the same
- * commit, so a claim that is seen to have ended shows all of it.
+ * Claims are read together with what was made from their artefact. The commit that ends a claim also
+ * publishes what it led to, so a claim that is seen as ended shows all of it.
  */
 export async function descentOf({ store, project }: Coxswain, root: string): Promise<Descent> {
   const key = artefactKey(root);

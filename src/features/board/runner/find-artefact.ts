@@ -14,8 +14,8 @@ const SHOWN_MAX = 10;
 const ID = /^[\da-f][\da-f-]{5,35}$/;
 
 /**
- * The artefact that somebody means: by its id, the beginning of it, or its end, as the screens show it. A claim's id means what the
- * claim is about.
+ * Finds an artefact by its id, the beginning of the id, or its end, as the screens show it. A claim's id
+ * stands for the artefact of the claim.
  */
 export async function findArtefact({ store, project }: Coxswain, given: string): Promise<string | Refusal> {
   const word = given
@@ -40,7 +40,7 @@ export async function findArtefact({ store, project }: Coxswain, given: string):
   return found.size === 1 ? only : await ambiguous(word, [...found], { store, project });
 }
 
-/** Their beginning is the time and alike for all of one hour, so people are shown the end. */
+/** Ids begin with the time, which is the same for all ids of one hour. So people are shown the end. */
 async function endingIn(
   word: string,
   { store, project }: Pick<Coxswain, 'store' | 'project'>,

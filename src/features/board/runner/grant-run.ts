@@ -16,10 +16,10 @@ import type { Places } from './process/run-files.ts';
 import { forgetRun } from './process/sweep.ts';
 import type { RunLocks } from './run-locks.ts';
 
-/** A store that is away is asked again so soon. */
+/** How soon an unavailable store is asked again. */
 const AWAY_MS = 500;
 
-/** Not the agent's fault: what was ended so is begun anew by whoever comes next. */
+/** Not the agent's fault: the next process that takes the grant starts it anew. */
 const STOPPED = 'The orchestrator was stopped.';
 
 export interface RunContext {
@@ -37,7 +37,7 @@ export function runOf({ claim, agent_id, grant }: OpenGrant): string {
 
 type Holding = 'queued' | 'preparing' | 'working';
 
-/** One grant in the hands of this process, from the queue to the delivery. */
+/** One grant that this process handles, from the queue to the delivery. */
 export class GrantRun {
   readonly agent: AgentConfig;
   readonly grant: OpenGrant;
@@ -50,7 +50,7 @@ export class GrantRun {
   #holding: Holding | undefined;
   #cancelled: string | undefined;
   #busy = false;
-  /** In a tree of its own: nobody else's may until the phase is over. */
+  /** The files it changed in its own tree. They stay locked for it until the phase is over. */
   #changed: readonly string[] = [];
 
   constructor(context: RunContext, connection: Connection, agent: AgentConfig, grant: OpenGrant) {
@@ -59,7 +59,7 @@ export class GrantRun {
     this.agent = agent;
     this.grant = grant;
     this.run_id = runOf(grant);
-    // Its end: how it begins says only when, and is the same for all claims of a minute.
+    // The end of the id: its beginning is only the time, the same for all claims of a minute.
     const short = grant.claim.id.slice(-8);
     this.worker = agent.workers ? `${agent.role}-${short}-${grant.grant.attempt}` : agent.agent_id;
   }
@@ -68,7 +68,7 @@ export class GrantRun {
     return this.grant.claim.id;
   }
 
-  /** Begun, or about to: it takes up one of its agent's hands. */
+  /** Started, or about to start: it takes up one of its agent's slots. */
   get isWorking(): boolean {
     return this.#busy;
   }
@@ -78,7 +78,7 @@ export class GrantRun {
     return this.#holding !== undefined && !this.#over.signal.aborted;
   }
 
-  /** Waits for its turn with us; its time does not pass meanwhile. */
+  /** Waits for its turn in this process. Its time does not run meanwhile. */
   async queue(): Promise<boolean> {
     const isNew = this.#holding === undefined;
     const taken = await this.#take('queued');
@@ -86,7 +86,7 @@ export class GrantRun {
     return taken !== undefined;
   }
 
-  /** True: it is ours, and `work` goes on with it. */
+  /** True: it is ours, and `work` continues with it. */
   async begin(instead_of?: string): Promise<boolean> {
     const waits = (this.agent.files ?? []).length > 0;
     this.#busy = true;
@@ -99,7 +99,7 @@ export class GrantRun {
     return this.#busy;
   }
 
-  /** Said again and again as long as it is ours. */
+  /** Called regularly as long as it is ours. */
   async renew(): Promise<void> {
     if (this.#holding !== undefined) await this.#take(this.#holding);
   }
@@ -110,7 +110,7 @@ export class GrantRun {
     this.#execution?.cancel(reason);
   }
 
-  /** Ends it here without a word about it: whoever comes next begins with it. */
+  /** Ends it here without a result: the next process that takes the grant starts it anew. */
   async stop(): Promise<void> {
     this.cancel(STOPPED);
     await this.#execution?.delivered;
@@ -120,7 +120,7 @@ export class GrantRun {
     this.#holding = undefined;
   }
 
-  /** Until its result is on the board, or it is not ours any more. Never throws. */
+  /** Runs until its result is on the board, or the grant is no longer ours. Never throws. */
   async work(): Promise<void> {
     try {
       const delivery = (await this.#prepared()) ?? (await this.#executed());
@@ -149,7 +149,7 @@ export class GrantRun {
       this.#holding = holding;
       return answer;
     }
-    // Somebody else's by now, or nobody's: the claim went on without it.
+    // Another process has it by now, or the claim went on without it.
     this.#holding = undefined;
     const code = refusalCode(answer);
     if (code === 'grant_taken' || code === 'not_granted') this.cancel(String(answer.message));
@@ -157,7 +157,7 @@ export class GrantRun {
     return undefined;
   }
 
-  /** Its files are free for it, or why it can't have them. */
+  /** Waits until its files are locked for it, or answers why it can't have them. */
   async #prepared(): Promise<Delivery | undefined> {
     const files = this.agent.files ?? [];
     if (files.length === 0) return undefined;
@@ -235,7 +235,7 @@ export class GrantRun {
     };
   }
 
-  /** What it changed is held against everybody's locks before it counts. */
+  /** Checks what it changed against all locks before the result counts. */
   async #held(delivery: Delivery): Promise<Delivery> {
     if (!delivery.ok || this.agent.program?.workspace !== 'rw') return delivery;
     const { places, locks } = this.#context;
@@ -255,7 +255,7 @@ export class GrantRun {
     const contents = contentsOf(delivery);
     const { claim_id } = this;
     const { attempt } = this.grant.grant;
-    // The same however often it is tried: an answer that was lost is given again.
+    // The same for every retry, so that a lost answer is given again.
     const input = { claim_id, attempt, operation_id: `run-${this.run_id}`, ...contents };
     const answer = await this.#untilAnswered(input);
     if (answer === undefined) return;

@@ -7,7 +7,7 @@ import { type FileProblem, firstProblem } from '../../../storage/file-problem.ts
 import type { FileText } from '../../../storage/read-bounded.ts';
 import type { BoardConfig } from '../files/agent-config.ts';
 
-/** Ours, then those of the programs it was learned from. The first that is there counts, alone. */
+/** Our own file, then those of the programs it was modelled on. Only the first one that exists is read. */
 export const BOARD_FILES = ['cox.yml', 'sett.yml', 'holt.yml'] as const;
 
 export interface ReadBoard {
@@ -16,7 +16,7 @@ export interface ReadBoard {
 }
 
 export interface BoardFileOptions {
-  /** `--config`: another file, as whoever asks names it from `cwd`. */
+  /** `--config`: another file, as the caller names it relative to `cwd`. */
   readonly config?: string | undefined;
   readonly cwd?: string | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
@@ -26,7 +26,10 @@ export function findBoardFile({ root, fs }: Pick<Workspace, 'root' | 'fs'>): str
   return boardFilesIn(root, fs)[0];
 }
 
-/** Also what can't be read, such as a link into nothing: to go on to the next one would be a surprise. */
+/**
+ * Includes files that can't be read, such as a dangling link: to silently go on to the next one would be a
+ * surprise.
+ */
 function boardFilesIn(folder: string, fs: Workspace['fs']): string[] {
   return BOARD_FILES.map((name) => join(folder, name)).filter((path) => fs.lstat(path) !== undefined);
 }
@@ -42,7 +45,7 @@ export async function readBoardFile(
   const file = nameOf(path, workspace.root);
   const text = await textOf(path);
   if (!text.ok) return invalid(file, [{ line: 1, field: 'file', reason: text.reason }]);
-  // Only who has such a file pays for the parser.
+  // The parser is loaded only if there is a file.
   const { parseBoard } = await import('../files/board-file.ts');
   const parsed = parseBoard(text.text, file, dirname(path), {
     env,
@@ -76,7 +79,7 @@ function invalid(file: string, problems: readonly FileProblem[]): Refusal {
   });
 }
 
-/** Relative to the repository where it is inside. */
+/** Relative to the repository, if the file is inside it. */
 function nameOf(path: string, root: string): string {
   const way = relative(root, path);
   const isInside = way !== '..' && !way.startsWith(`..${sep}`);

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Where a process id means something: two containers may be called alike, and have processes of their own. */
+/** The scope in which a process id is valid. Two containers may have the same host name but separate processes. */
 export function machineName(): string {
   return `${hostname()}${processSpace()}`;
 }

@@ -1,4 +1,4 @@
-/** What an orchestrator does itself; what happens on the board stands in the log, for everybody. */
+/** What an orchestrator does itself. What happens on the board is in the log, for all processes. */
 export interface BoardNews {
   readonly at_ms: number;
   readonly what:

@@ -22,11 +22,11 @@ import { boardInput } from './roster.ts';
 import { RunLocks } from './run-locks.ts';
 import { settleIfDue } from './settle-quietly.ts';
 
-/** So often a process says that it works on what it has taken: a third of what it is given. */
+/** How often a process renews the grants it has taken: every third of the lease. */
 const RENEW_MS = limits.grant_lease_ms / 3;
-/** Without any news the board is looked at all the same: a hint may be lost. */
+/** The board is looked at this often even without news: a hint may be lost. */
 const LOOK_MS = 5_000;
-/** A store that is away is asked again so soon. */
+/** How soon an unavailable store is asked again. */
 const AWAY_MS = 500;
 const BIDS_AT_ONCE = 4;
 
@@ -39,8 +39,9 @@ export interface OrchestratorOptions {
 }
 
 /**
- * Bids for agents that have a script, and runs the commands of those that were granted something. What is true of the board is in
- * the store and what an agent printed is in its run's folder: this may be killed at any moment, and any number of them may run.
+ * Bids for agents that have a script, and runs the commands of agents that were granted something. The state
+ * of the board is in the store and an agent's output is in its run's folder. So the orchestrator may be
+ * killed at any moment, and any number of them may run.
  */
 export async function startOrchestrator(
   options: OrchestratorOptions,
@@ -52,7 +53,7 @@ export async function startOrchestrator(
   return refusal ?? { done: orchestrator.work() };
 }
 
-/** Only who has agents in containers needs a program for them, and then it has to be there. */
+/** A container tool is needed only if some agent runs in a container. Then it must be there. */
 async function containersFor({
   config,
   coxswain,
@@ -85,7 +86,7 @@ class Orchestrator {
   /** By run. */
   readonly #runs = new Map<string, GrantRun>();
   readonly #bidding = new Map<string, Promise<void>>();
-  /** What has begun and has not cleared up after itself. */
+  /** Runs that have started and have not cleaned up after themselves. */
   readonly #begun = new Set<Promise<void>>();
   #stirred = Promise.withResolvers<void>();
 
@@ -107,7 +108,10 @@ class Orchestrator {
     };
   }
 
-  /** Its agents are on the roster from here on. They have the full time for their bids, also on what came while nobody ran. */
+  /**
+   * From here on, its agents are on the roster. They get the full time for their bids, also on artefacts that
+   * came while no orchestrator ran.
+   */
   async configure(): Promise<Refusal | undefined> {
     const { config } = this.#options;
     const answer = await this.#housekeeper.performBuilt(configureBoard, boardInput(config));
@@ -154,7 +158,10 @@ class Orchestrator {
     return AWAY_MS;
   }
 
-  /** Looks once. What was granted is taken before anything is found to be late: it may have been done long ago. */
+  /**
+   * One look at the board. Grants are taken before anything is declared late: their work may have been done
+   * long ago.
+   */
   async #round(): Promise<number> {
     const runnable = this.#named(({ program }) => program !== undefined);
     const asked = this.#named(({ bid_script }) => bid_script !== undefined);
@@ -170,7 +177,7 @@ class Orchestrator {
     return [...this.#agents.values()].filter(which).map(({ agent_id }) => agent_id);
   }
 
-  /** Nobody waits any longer for what is not in the list. */
+  /** The board no longer waits for a run that is not in the list. */
   #letGo({ grants, complete }: Seen): void {
     if (!complete) return;
     const wanted = new Set(grants.map(runOf));
@@ -179,7 +186,7 @@ class Orchestrator {
     this.#forgetQueued();
   }
 
-  /** Those at work forget themselves at their end. */
+  /** Runs that are working remove themselves at their end. */
   #forgetQueued(): void {
     for (const run of this.#runs.values()) if (!run.isHeld && !run.isWorking) this.#runs.delete(run.run_id);
   }
@@ -212,7 +219,10 @@ class Orchestrator {
     }
   }
 
-  /** Only of this machine can anybody tell; of others one waits until they have been silent for too long. */
+  /**
+   * This can be told only for a process on this machine. Processes on other machines count as dead after too
+   * long a silence.
+   */
   #isDead({ host, pid }: { host?: string | undefined; pid?: number | undefined }): boolean {
     return host === this.#context.host && pid !== undefined && readProcess(pid) === undefined;
   }
@@ -274,13 +284,13 @@ class Orchestrator {
     const { signal } = this.#options;
     while (!signal.aborted) {
       await clock.sleep(RENEW_MS, signal).catch(() => {});
-      // A store that is away keeps everybody else from taking over, too.
+      // While the store is unavailable, no other process can take over either.
       for (const run of [...this.#runs.values()]) if (!signal.aborted) await run.renew().catch(() => {});
       this.#forgetQueued();
     }
   }
 
-  /** Nothing is left behind that runs. What was not done is given back, and the next one begins with it. */
+  /** Leaves nothing running. Unfinished grants are returned, and the next orchestrator starts them anew. */
   async #stop(): Promise<void> {
     const runs = [...this.#runs.values()];
     await Promise.all(runs.map((run) => run.stop().catch(() => {})));

@@ -20,7 +20,7 @@ import { describeClaim, describeMember, grantStanding, isStuck } from '../show-b
 const ENDED = 20;
 const ARTEFACTS = 20;
 
-/** The board as people see it: one look, bounded, and without a row in the log. */
+/** The board for people: one bounded read, without a row in the log. */
 export async function pictureBoard(coxswain: Coxswain): Promise<{ seen: JsonObject; now_ms: number }> {
   const { store, project, store_url } = coxswain;
   const open = openClaims(limits.board_claims_listed_max);
@@ -32,7 +32,7 @@ export async function pictureBoard(coxswain: Coxswain): Promise<{ seen: JsonObje
     ranges: [open, over, newest, ...ranges],
   });
   const board = boardOf(loaded.get<BoardState>(boardKey));
-  // The oldest first: that is where a person may have to look.
+  // The oldest first, since these may need a person.
   const pending = loaded
     .list<BoardClaimState>(open)
     .toSorted((a, b) => a.state.opened_at_ms - b.state.opened_at_ms || a.born - b.born);
@@ -59,7 +59,7 @@ export async function pictureBoard(coxswain: Coxswain): Promise<{ seen: JsonObje
   };
 }
 
-/** What it waits for, and the command that helps if that never comes. */
+/** What the claim waits for, and the command that helps if it never comes. */
 function stuckClaim({ id, state }: BoardClaimRecord): JsonObject {
   const [silent] = isBidding(state) ? state.awaited : [];
   return {
@@ -74,7 +74,7 @@ function stuckClaim({ id, state }: BoardClaimRecord): JsonObject {
   };
 }
 
-/** On which claims an agent's word or work is awaited. */
+/** The claims on which the agent's bid or work is awaited. */
 function partsOf(agent_id: string, pending: readonly BoardClaimRecord[], now_ms: number): JsonObject {
   const granted = pending.filter(({ state }) => outstanding(state).includes(agent_id));
   return {

@@ -2,7 +2,7 @@ import type { Bid } from '../board-settings.ts';
 import type { AgentConfig, BoardConfig } from '../files/agent-config.ts';
 import type { ConfigureInput } from '../operations/board-operations.ts';
 
-/** The configuration as the board is told of it. */
+/** The configuration in the form that the board takes. */
 export function boardInput({ settings, agents }: BoardConfig): ConfigureInput {
   const { timeouts_ms, max_review_iterations, on_failure, max_attempts, allow_duplicate_roles } = settings;
   return {
@@ -27,7 +27,10 @@ export function boardInput({ settings, agents }: BoardConfig): ConfigureInput {
   };
 }
 
-/** Who has a script is asked each time; who has neither and is run by us would never answer. */
+/**
+ * An agent with a script is asked each time. An agent that we run and that has neither script nor bid would
+ * never answer.
+ */
 function standing({ standing_bid, bid_script, program }: AgentConfig): {
   bidding?: Bid | undefined;
   target_types?: string[] | undefined;

@@ -17,9 +17,9 @@ interface Held {
 }
 
 /**
- * The locks of those who work on the board: the same as everybody's. What an agent has declared is locked while it works, so that
- * those with the same files take turns. What it has changed in a tree of its own stays locked until the phase is over: what its
- * co-workers make in theirs has to fit together with it.
+ * Locks for the agents on the board: the same locks as for all other agents. What an agent has declared is
+ * locked while it works, so that agents with the same files take turns. What it has changed in its own tree
+ * stays locked until the phase is over, since the changes of its co-workers have to fit together with it.
  */
 export class RunLocks {
   readonly #coxswain: Coxswain;
@@ -29,7 +29,7 @@ export class RunLocks {
     this.#coxswain = coxswain;
   }
 
-  /** Undefined: they are locked now. Otherwise why not. */
+  /** Undefined: they are locked now. Otherwise the reason why not. */
   async acquire(
     run: {
       readonly run_id: string;
@@ -64,7 +64,7 @@ export class RunLocks {
     return undefined;
   }
 
-  /** It works no longer: only these files stay locked. */
+  /** It no longer works: only these files stay locked. */
   async keepOnly(run_id: string, files: readonly string[]): Promise<void> {
     const held = this.#held.get(run_id);
     if (held === undefined) return;
@@ -76,7 +76,7 @@ export class RunLocks {
     if (held.files.size === 0) this.#held.delete(run_id);
   }
 
-  /** Those whose phase is over. A lock that can't be released now runs out. */
+  /** Releases the locks of runs whose phase is over. A lock that can't be released now expires. */
   async releaseEnded(): Promise<void> {
     if (this.#held.size === 0) return;
     const { store, project } = this.#coxswain;

@@ -1,10 +1,13 @@
 import { checkedRun, RUN_LABEL, runsLabel } from './container-names.ts';
 import { type ContainerTool, callTool, saying } from './tool.ts';
 
-/** What a client had just asked for may come into being behind our back: so it is looked at again. */
+/** A client's last request may still create a container after we looked, so we look again. */
 const ROUNDS_MAX = 5;
 
-/** Ends a run's container and removes it, whoever started it. Says why it is still there; undefined: it is not. */
+/**
+ * Ends a run's container and removes it, whichever process started it. Answers why it is still there;
+ * undefined: it is gone.
+ */
 export async function endContainer(tool: ContainerTool, run_id: string): Promise<string | undefined> {
   const label = `${RUN_LABEL}=${checkedRun(run_id)}`;
   let said = '';
@@ -12,7 +15,8 @@ export async function endContainer(tool: ContainerTool, run_id: string): Promise
     const listed = await containersWith(tool, label);
     if ('failed' in listed) return listed.failed;
     if (listed.ids.length === 0) return undefined;
-    // Killed first: `rm -f` alone asks nicely and waits ten seconds. It fails for one that does not run yet, or any more.
+    // Killed first, since `rm -f` alone sends a signal and waits ten seconds. `kill` fails if the container
+    // is not running yet, or any more.
     await callTool(tool, ['kill', ...listed.ids]);
     const removed = await callTool(tool, ['rm', '-f', ...listed.ids]);
     if (removed.code !== 0) said = saying(removed);
@@ -20,7 +24,7 @@ export async function endContainer(tool: ContainerTool, run_id: string): Promise
   return `${tool.tool} did not remove the container of ${run_id}: ${said}`;
 }
 
-/** Ends what is left of runs that nobody waits for any more. Answers their ids. */
+/** Ends the containers of runs that no process waits for any more. Answers their ids. */
 export async function sweepContainers(
   tool: ContainerTool,
   runs: string,
@@ -30,7 +34,8 @@ export async function sweepContainers(
   if ('failed' in listed) throw new Error(listed.failed);
   const ended: string[] = [];
   for (const run_id of await runsOf(tool, listed.ids)) {
-    // Whoever can't tell throws, and nothing more is ended: another one's work is dearer than a leftover.
+    // If this can't be told, `isAwaited` throws and nothing more is ended: another process's work is worth
+    // more than a leftover.
     if (await isAwaited(run_id)) continue;
     const left = await endContainer(tool, run_id);
     if (left === undefined) ended.push(run_id);
@@ -52,7 +57,7 @@ async function runsOf(tool: ContainerTool, ids: readonly string[]): Promise<Set<
   for (const id of ids) {
     const format = `{{index .Config.Labels "${RUN_LABEL}"}}`;
     const { code, out } = await callTool(tool, ['container', 'inspect', `--format=${format}`, id]);
-    // One that has ended by itself in the meantime is what we are after.
+    // A container that has ended by itself in the meantime needs no clean-up.
     if (code === 0 && out.trim() !== '') runs.add(out.trim());
   }
   return runs;

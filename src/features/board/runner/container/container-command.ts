@@ -5,29 +5,30 @@ import { containerLabels, containerName } from './container-names.ts';
 import { type Mount, mountArgument } from './mounts.ts';
 import type { ContainerTool } from './tool.ts';
 
-/** Enough for a build that uses all cores, too few for a fork bomb to be felt. */
+/** Enough for a build on all cores, but too few for a fork bomb to do harm. */
 const PIDS_MAX = 1024;
-/** Whoever watches the run ends it in time and says so; this is for when nobody does. */
+/** The process that watches the run ends it in time and reports that. This limit is for runs without a watcher. */
 const LATER_MS = 5_000;
 
 export interface ContainerPlaces {
   readonly project: string;
-  /** The folder of the runs' folders, as an absolute path. */
+  /** The folder of all run folders, as an absolute path. */
   readonly runs: string;
   readonly mounts: readonly Mount[];
-  /** undefined: the image's own. */
+  /** Undefined: the image's own. */
   readonly workdir?: string | undefined;
-  /** Of the variables that are passed on. */
+  /** Names of the variables that are passed on. */
   readonly env_names: readonly string[];
   readonly env_file?: string | undefined;
-  /** undefined: the machine knows no numbers for users, and files are nobody's in particular. */
+  /** Undefined: the machine has no numeric user ids, so files have no numeric owner. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /**
- * The tool's client does not take its container with it: killed, it leaves it running. So a shell stands before it that ends both
- * when it is asked to end. Started in the background a command would get an empty standard input, therefore descriptor 3. In the
- * run's folder, since podman's monitor leaves a file called `oom` where it is when a container has used up its memory.
+ * Killing the tool's client leaves its container running. So a shell runs in front of it and ends both when
+ * it is asked to end. A command started in the background would get an empty standard input, therefore
+ * descriptor 3. It runs in the run's folder, since podman's monitor writes a file called `oom` to its working
+ * directory when a container has used up its memory.
  */
 const GUARD = [
   'tool=$1 name=$2; cd "$3" || exit 125; shift 3; exec 3<&0',
@@ -36,7 +37,7 @@ const GUARD = [
   '"$tool" "$@" <&3 & wait $!',
 ].join('\n');
 
-/** A command like any other: reads the input, prints the result, and ends with the agent's exit code. */
+/** An ordinary command: reads the input, prints the result, and ends with the agent's exit code. */
 export function containerCommand(
   assignment: Assignment,
   tool: ContainerTool,
@@ -59,26 +60,28 @@ function runArguments(assignment: Assignment, tool: ContainerTool, places: Conta
   if (places.workdir !== undefined) words.push(`--workdir=${places.workdir}`);
   if (places.env_file !== undefined) words.push(`--env-file=${places.env_file}`);
   words.push(...places.env_names.map((name) => `--env=${name}`));
-  // An image's own entry point may be anything; what the agent is was said in its configuration.
+  // An image's own entry point may be anything; the agent's configuration says what to run.
   if (entry !== undefined) words.push(`--entrypoint=${entry}`);
   return [...words, program.image ?? '', ...rest];
 }
 
 function isolation({ selinux, limits }: ContainerTool): string[] {
   return [
-    // Reaps what the agent leaves behind, and hands signals on to an agent that has not thought of them.
+    // Reaps processes that the agent leaves behind, and forwards signals to an agent that does not handle them.
     '--init',
     '--cap-drop=ALL',
     '--security-opt=no-new-privileges',
-    // A worktree has the labels of its caller's files. To relabel it would change a repository that others use.
+    // A worktree has the SELinux labels of its caller's files. Relabelling would change a repository that
+    // other processes use.
     ...(selinux ? ['--security-opt=label=disable'] : []),
-    // The output is in the run's folder; the tool would keep a second copy of it, in the system's journal for instance.
+    // The output is in the run's folder. The tool would keep a second copy of it, for instance in the
+    // system's journal.
     '--log-driver=none',
     ...(limits ? [`--pids-limit=${PIDS_MAX}`] : []),
   ];
 }
 
-/** So that what it writes into the worktree belongs to the caller. */
+/** Makes the files that it writes into the worktree belong to the caller. */
 function userArguments(tool: ContainerTool, user: ContainerPlaces['user']): string[] {
   if (user === undefined) return [];
   if (tool.rootless && tool.tool === 'docker') return ['--user=0:0'];
@@ -89,18 +92,18 @@ function userArguments(tool: ContainerTool, user: ContainerPlaces['user']): stri
 
 function limitArguments({ cpus, memory_bytes }: AgentProgram): string[] {
   const words = cpus === undefined ? [] : [`--cpus=${Number(cpus.toFixed(3))}`];
-  // Without the second one as much again may be swapped out.
+  // Without the second option, the same amount again may be swapped out.
   if (memory_bytes !== undefined)
     words.push(`--memory=${Math.round(memory_bytes)}b`, `--memory-swap=${Math.round(memory_bytes)}b`);
   return words;
 }
 
-/** Why there is no command for it; undefined: there is one. */
+/** Why the command can't be built; undefined: it can. */
 export function whyNoContainer(assignment: Assignment, tool: ContainerTool): string | undefined {
   const { agent_id, program } = assignment.agent;
   const image = program?.image ?? '';
   if (image === '') return `${agent_id} is to run as a container and has no image`;
-  // Anything else could be an option of the tool.
+  // Anything else could be read as an option of the tool.
   if (!/^[A-Za-z0-9][\w.:/@-]*$/.test(image)) return `${JSON.stringify(image)} is not the name of an image`;
   if (!tool.limits && (program?.cpus !== undefined || program?.memory_bytes !== undefined))
     return `${tool.tool} can't limit a container's processors and memory here: without root that needs cgroups v2`;

@@ -4,14 +4,17 @@ import { sha256 } from '../../../../kernel/hash.ts';
 const WORKER_CHARS_MAX = 48;
 const DIGEST_CHARS = 12;
 
-/** By this one a run's container is found, by whoever looks for it. */
+/** The label by which any process finds a run's container. */
 export const RUN_LABEL = 'cox.run';
 /** Only for people who look at a list of containers. */
 const BOARD_LABEL = 'cox.board';
-/** A daemon may serve several machines, users and clones: each clears up only what it is going to collect. */
+/**
+ * A daemon may serve several machines, users and clones. Each of them removes only the containers whose
+ * results it collects.
+ */
 const RUNS_LABEL = 'cox.runs';
 
-/** What both tools accept as a name; one name for one run, so that it can't be started twice on a machine. */
+/** A name that both tools accept. One name per run, so that a run can't be started twice on a machine. */
 export function containerName(worker: string, run_id: string): string {
   const digest = sha256(run_id).slice(0, DIGEST_CHARS);
   return `${plain(worker).slice(0, WORKER_CHARS_MAX) || 'agent'}-${digest}`;
@@ -25,7 +28,7 @@ export function runsLabel(runs: string): string {
   return `${RUNS_LABEL}=${sha256(`${hostname()}\n${runs}`).slice(0, DIGEST_CHARS)}`;
 }
 
-/** We make these ids ourselves. A `*` in one would match the containers of others. */
+/** We make these ids ourselves. A `*` in one would match the containers of other runs. */
 export function checkedRun(run_id: string): string {
   if (!/^[\w.:-]+$/.test(run_id)) throw new Error(`not the id of a run: ${JSON.stringify(run_id)}`);
   return run_id;

@@ -1,7 +1,7 @@
 import type { ToolFailure } from '../execution-port.ts';
 import type { ContainerTool } from './tool.ts';
 
-/** Of `run` itself, as long as the container has not begun; afterwards it ends with the agent's own code. */
+/** Exit codes of `run` itself, before the container has started. After that, it ends with the agent's own code. */
 const NOT_STARTED: Readonly<Record<number, string>> = {
   125: 'could not run the container',
   126: "can't execute the agent's command in the image",
@@ -10,7 +10,7 @@ const NOT_STARTED: Readonly<Record<number, string>> = {
 const KILLED = 137;
 const WORDS_CHARS_MAX = 500;
 
-/** A failure's reason, where it was the tool that failed and not the agent. */
+/** The reason of a failure, if the tool failed and not the agent. */
 export function explainExit(
   failure: ToolFailure,
   { tool }: Pick<ContainerTool, 'tool'>,
@@ -25,10 +25,11 @@ function reasonOf({ exit_code, stderr, reason }: ToolFailure, tool: string, memo
   const because = (what: string, words: string) =>
     `${tool} ${what} (exit code ${exit_code}): ${words.slice(0, WORDS_CHARS_MAX)}`;
   const lines = stderr.trimEnd().split('\n');
-  // The first process of a container, which starts the agent, has codes of its own; podman's ends with 1.
+  // The first process of a container, which starts the agent, has exit codes of its own; podman's ends with 1.
   const init = lines.findLast((line) => /^(ERROR \(catatonit:\d+\)|\[FATAL tini \(\d+\)\])/.test(line));
   if (init !== undefined) return because("can't start the agent's command in the image", init);
-  // An agent may end with these codes as well, a shell's "not found" is 127 too. Only the tool begins its last words so.
+  // An agent may end with these codes as well: a shell's "not found" is 127, too. Only the tool starts its
+  // last line like this.
   const words = lines.findLast((line) => /^(Error: |docker: )/.test(line));
   const what = NOT_STARTED[exit_code];
   if (what !== undefined && words !== undefined) return because(what, words);

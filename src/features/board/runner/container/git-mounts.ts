@@ -5,11 +5,12 @@ import type { Mount } from './mounts.ts';
 const WORKSPACE = '/workspace';
 
 /**
- * All of the common folder that a commit or a new branch writes to. To delete or rename a branch git locks `packed-refs` in the
- * folder itself; who may do that may as well put a `commondir` there, and with it another configuration in place of the real one.
+ * All parts of the common folder that a commit or a new branch writes to. To delete or rename a branch, git
+ * locks `packed-refs` in the folder itself. A process that may write there could also add a `commondir`, and
+ * with it replace the real configuration.
  */
 const WRITTEN_BY_COMMITS = ['objects', 'refs', 'logs', 'reftable', 'lfs'];
-/** Where a repository's own store is: an agent asks for what it may know, it does not read the log. */
+/** The repository's own store. An agent asks for what it may know; it does not read the log. */
 const OWN_STORE = 'coxswain';
 
 export interface WorkspaceMounts {
@@ -18,15 +19,17 @@ export interface WorkspaceMounts {
 }
 
 /**
- * A linked worktree at /workspace. Its `.git` is a file with the path of `<repository>/.git/worktrees/<name>`, and from there
- * leads to the repository's own `.git`: both are mounted where they are outside, or git would find nothing.
+ * A linked worktree at /workspace. Its `.git` is a file with the path of
+ * `<repository>/.git/worktrees/<name>`, which leads to the repository's own `.git`. Both are mounted at the
+ * same paths as outside, or git would find nothing.
  *
- * Commits must work, and what git runs on the machine must not be the agent's to choose (`config` names programs, `hooks` are
- * some). So the common folder is mounted read-only, and on top of it writable only what commits write to. The pointers by which
- * git outside finds its configuration are read-only too; as mount points they can be neither replaced nor renamed. For the same
- * reason the list of worktrees is safe from a `git worktree prune` inside, where no other worktree is to be seen.
+ * Commits must work, but the agent must not choose what git runs on the machine (`config` names programs,
+ * `hooks` are programs). So the common folder is mounted read-only, and only the parts that commits write to
+ * are mounted writable on top of it. The pointers by which git outside finds its configuration are read-only
+ * too; as mount points they can be neither replaced nor renamed. For the same reason the list of worktrees is
+ * safe from a `git worktree prune` inside, where no other worktree is visible.
  *
- * `empty` is a folder without anything in it.
+ * `empty` is an empty folder.
  */
 export function workspaceMounts(worktree: string, mode: 'ro' | 'rw', empty: string): WorkspaceMounts {
   const writable = mode === 'rw';
@@ -40,7 +43,7 @@ export function workspaceMounts(worktree: string, mode: 'ro' | 'rw', empty: stri
     writable: isWritable,
   });
   const mounts: Mount[] = [{ source: worktree, target: workdir, writable }, own(git.common, false)];
-  // Not with a tmpfs: podman copies into it what it is to hide.
+  // Not with a tmpfs: podman would copy into it what it is meant to hide.
   const store = join(git.common, OWN_STORE);
   if (existsSync(store)) mounts.push({ source: empty, target: store, writable: false });
   if (!writable) return { mounts, workdir };
@@ -55,7 +58,7 @@ interface WorktreeGit {
   /** `<common>/worktrees/<name>` */
   readonly folder: string;
   readonly common: string;
-  /** Newer gits can write it so, and then it is right only where the worktree really is. */
+  /** Newer versions of git can write a relative path. It is right only at the worktree's real location. */
   readonly isRelative: boolean;
 }
 
@@ -71,11 +74,11 @@ function gitOf(worktree: string): WorktreeGit | undefined {
   return { folder, common, isRelative: !isAbsolute(pointer) };
 }
 
-/** What leads git from the worktree's folder to its configuration. */
+/** The files that lead git from the worktree's folder to its configuration. */
 function pointersOf({ folder, common }: WorktreeGit): string[] {
   const pointers = [join(folder, 'commondir'), join(folder, 'gitdir')];
   const extra = join(folder, 'config.worktree');
-  // Read only where the repository says so. One that is missing could be written by the agent.
+  // Git reads it only if the repository says so. If it were missing, the agent could write it.
   const isRead = /worktreeconfig/i.test(readIfThere(join(common, 'config')));
   if (isRead && !existsSync(extra)) writeFileSync(extra, '', { flag: 'a' });
   if (existsSync(extra)) pointers.push(extra);

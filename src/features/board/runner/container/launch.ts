@@ -12,11 +12,14 @@ const EMPTY_FOLDER = 'empty';
 
 export interface LaunchPlaces {
   readonly project: string;
-  /** The folder of the runs' folders, as an absolute path; that of this run is there already, and nobody else may read it. */
+  /**
+   * The folder of all run folders, as an absolute path. This run's folder is there already, and only its
+   * owner may read it.
+   */
   readonly runs: string;
-  /** All that the agent is to find in its environment; it gets nothing of ours. */
+  /** The agent's complete environment; it gets nothing of ours. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Where its program has a workspace. */
+  /** Set if the program has a workspace. */
   readonly worktree?: string | undefined;
 }
 
@@ -24,7 +27,7 @@ export type Launch =
   | { readonly ok: true; readonly command: readonly string[]; readonly env: Record<string, string> }
   | { readonly ok: false; readonly reason: string };
 
-/** Makes an agent's command one that runs it in a container, to be started like any other. */
+/** Turns an agent's command into one that runs it in a container and can be started like any other. */
 export async function prepareContainer(
   assignment: Assignment,
   tool: ContainerTool,
@@ -33,7 +36,7 @@ export async function prepareContainer(
   const variables = containerEnvironment(places.variables);
   const problem = whyNoContainer(assignment, tool) ?? (typeof variables === 'string' ? variables : undefined);
   if (problem !== undefined || typeof variables === 'string') return { ok: false, reason: problem ?? '' };
-  // Of a wrapper that was killed its container may be left; it has our name, and its results reach nobody.
+  // A wrapper that was killed may have left its container. It has our name, and no process collects its results.
   const left = await endContainer(tool, assignment.run_id);
   if (left !== undefined) return { ok: false, reason: left };
   const { passed, file } = variables;
@@ -50,7 +53,7 @@ export async function prepareContainer(
   return { ok: true, command, env: { ...set(tool.env), ...passed } };
 }
 
-/** Of a process's own environment: what is there. */
+/** The variables of a process's environment that are set. */
 function set(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

@@ -5,8 +5,8 @@ export interface Mount {
 }
 
 /**
- * `--mount`, not `--volume`: that one splits at colons, and makes a folder, owned by root, of a source that is missing. Both tools
- * read the argument as a line of CSV.
+ * `--mount`, not `--volume`: that one splits at colons, and creates a missing source as a folder owned by
+ * root. Both tools read the argument as a line of CSV.
  */
 export function mountArgument({ source, target, writable }: Mount): string {
   const values = ['type=bind', `source=${source}`, `target=${target}`, ...(writable ? [] : ['readonly'])];

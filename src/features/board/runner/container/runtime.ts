@@ -5,7 +5,10 @@ import { explainExit } from './exit.ts';
 import { prepareContainer } from './launch.ts';
 import type { ContainerTool } from './tool.ts';
 
-/** Runs like any other, with podman's or docker's client as its process: nothing of the container outlives it. */
+/**
+ * Runs like any other command, with podman's or docker's client as its process. Nothing of the container
+ * outlives it.
+ */
 export function asContainer(tool: ContainerTool, project: string, { runs }: Pick<Places, 'runs'>): Runtime {
   return {
     async launch({ assignment, workspace, env }) {
@@ -15,7 +18,7 @@ export function asContainer(tool: ContainerTool, project: string, { runs }: Pick
       return launch;
     },
     async end({ name }) {
-      // One that can't be ended now, its daemon being gone, is left to the next sweep.
+      // If it can't be ended now because its daemon is gone, the next sweep does it.
       await endContainer(tool, name);
     },
     explain: (failure, { agent }) => explainExit(failure, tool, agent.program?.memory_bytes),

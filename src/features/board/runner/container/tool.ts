@@ -4,21 +4,21 @@ import { gist, type Run, runChild } from '../../../../child-process/bounded-chil
 const TOOLS = ['podman', 'docker'] as const;
 type ToolName = (typeof TOOLS)[number];
 
-/** Looking at the storage for the first time takes podman seconds. */
+/** Podman takes seconds for its first look at its storage. */
 const INFO_MS_MAX = 30_000;
 const CALL_MS_MAX = 60_000;
 
 export interface ContainerTool {
   readonly tool: ToolName;
   readonly version: string;
-  /** Outside, root of a container is its caller, and everybody else a number that owns nothing. */
+  /** Outside the container, its root user is the caller; its other users are numbers that own nothing. */
   readonly rootless: boolean;
-  /** The daemon shifts all users by default. */
+  /** The daemon shifts all user ids by default. */
   readonly remapped: boolean;
   readonly selinux: boolean;
-  /** False: the kernel's controllers are not for the caller, and limits would be ignored without a failure. */
+  /** False: the caller may not use the kernel's controllers, and limits would be ignored silently. */
   readonly limits: boolean;
-  /** Says where its settings, its storage or its daemon are: every call is made with the same. */
+  /** Says where the tool's settings, storage or daemon are. Every call gets the same. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -26,7 +26,10 @@ export type FoundTool = ContainerTool | { readonly missing: string };
 
 const found = new WeakMap<NodeJS.ProcessEnv, Promise<FoundTool>>();
 
-/** The first tool that really answers: an installed `docker` without its daemon runs nothing. A found one is remembered. */
+/**
+ * The first tool that really answers: an installed `docker` without its daemon runs nothing. A tool that was
+ * found is remembered.
+ */
 export async function findContainerTool(env: NodeJS.ProcessEnv): Promise<FoundTool> {
   const known = found.get(env);
   if (known !== undefined) return known;
@@ -54,7 +57,7 @@ async function look(env: NodeJS.ProcessEnv): Promise<FoundTool> {
   };
 }
 
-/** Never throws; what went wrong is in the run. */
+/** Never throws; the returned run says what went wrong. */
 export async function callTool(
   { tool, env }: Pick<ContainerTool, 'tool' | 'env'>,
   words: readonly string[],
@@ -76,7 +79,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the tool tells about itself under these names; undefined where it doesn't. */
+/** The value at this path of the tool's `info`; undefined if there is none. */
 function at(info: unknown, ...names: string[]): unknown {
   return names.reduce(
     (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
@@ -101,7 +104,7 @@ function podmanOf(info: unknown): Answer | undefined {
 
 function dockerOf(info: unknown): Answer | undefined {
   const version = at(info, 'ServerVersion');
-  // Empty where the program is there and its daemon is not.
+  // Empty if the program is installed and its daemon does not run.
   if (typeof version !== 'string' || version === '') return undefined;
   const options = at(info, 'SecurityOptions');
   const has = (name: string) =>

@@ -16,7 +16,10 @@ export interface Answer {
   readonly structural_type?: string | undefined;
 }
 
-/** What a command printed, or what is wrong with it: exactly one JSON object, and nothing but space around it. */
+/**
+ * The parsed output of a command, or what is wrong with it. It must be exactly one JSON object with nothing
+ * but white space around it.
+ */
 export function readAnswer(bytes: Uint8Array): Answer | { readonly problem: string } {
   let value: unknown;
   try {

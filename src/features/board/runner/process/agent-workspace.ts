@@ -9,13 +9,16 @@ import { isObject } from '../../../../kernel/json.ts';
 import type { Assignment } from '../execution-port.ts';
 import { type Places, RunFiles } from './run-files.ts';
 
-/** A work tree of a run's own, without a branch. */
+/** A run's own work tree, without a branch. */
 export interface RunWorkspace {
   readonly mode: 'ro' | 'rw';
-  /** The commit that it began with. */
+  /** The commit it started with. */
   readonly base: string;
   readonly tree: string;
-  /** Git's own folder for it, in the repository. Always named: a tree without its `.git` would be taken for one around it. */
+  /**
+   * Git's own folder for the tree, in the repository. Always passed to git: a tree that lost its `.git` would
+   * be taken for a repository around it.
+   */
   readonly git_dir: string;
 }
 
@@ -23,7 +26,10 @@ const WORKSPACE = 'workspace.json';
 const TREE = 'tree';
 const COMMIT_ID = /^[0-9a-f]{7,64}$/i;
 
-/** The full id of a commit that is really there. Only ids: a branch means another commit tomorrow. */
+/**
+ * The full id of a commit that exists. Only ids are accepted, since a branch may point to another commit
+ * tomorrow.
+ */
 export async function existingCommit(
   payload: string,
   { repository, folder, env }: Pick<Places, 'repository' | 'folder' | 'env'>,
@@ -33,7 +39,7 @@ export async function existingCommit(
   return await resolveCommit(id, { root: repository ?? folder, env }).catch(() => undefined);
 }
 
-/** Whoever reviews a commit has to see that one. Everybody else begins where the repository stands. */
+/** A reviewer of a commit has to see that commit. All other runs start at the repository's current commit. */
 async function baseOf({ input }: Assignment, root: string, places: Places): Promise<string> {
   const target = isObject(input.target_artefact) ? input.target_artefact : {};
   const { type, payload } = target;
@@ -68,14 +74,14 @@ export function workspaceOf(run: RunFiles): RunWorkspace | undefined {
   return isObject(found) ? (found as unknown as RunWorkspace) : undefined;
 }
 
-/** In the tree the folder that the configuration has in the repository, if that commit has it. */
+/** The folder in the tree that matches the configuration's folder in the repository, if that commit has it. */
 export function folderIn({ tree }: RunWorkspace, { repository, folder }: Places): string {
   const inside = relative(realpathSync(repository ?? folder), realpathSync(folder));
   const there = join(tree, inside);
   return inside.startsWith('..') || !existsSync(there) ? tree : there;
 }
 
-/** Git in a run's work tree, whatever the agent did to it. */
+/** Runs git in a run's work tree, whatever the agent did to the tree. */
 export function treeGit(
   words: readonly string[],
   { tree, git_dir }: RunWorkspace,
@@ -87,7 +93,7 @@ export function treeGit(
   return plainGit([...place, ...words], { root: dirname(tree), env }, { ...more, env: quiet });
 }
 
-/** Of the tree, against what it began with: committed meanwhile or not. What git ignores is nobody's change. */
+/** The tree's changes since it was made, committed or not. Files that git ignores don't count. */
 async function treeChanges(workspace: RunWorkspace, places: Pick<Places, 'env'>): Promise<string[]> {
   const words = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
   const tracked = await treeGit(['diff', ...words, workspace.base, '--'], workspace, places);
@@ -97,7 +103,7 @@ async function treeChanges(workspace: RunWorkspace, places: Pick<Places, 'env'>)
 
 const CHANGED = 'changed.json';
 
-/** Before the tree is removed. */
+/** Called before the tree is removed. */
 export async function noteChanges(run: RunFiles, workspace: RunWorkspace, places: Places): Promise<string[]> {
   const changed = await treeChanges(workspace, places);
   run.write(CHANGED, JSON.stringify(changed));
@@ -105,8 +111,8 @@ export async function noteChanges(run: RunFiles, workspace: RunWorkspace, places
 }
 
 /**
- * The files that an execution has changed so far, or had at its end, by their names in the repository. Without a workspace of
- * its own nobody knows: undefined.
+ * The files that an execution has changed so far, or had changed at its end, by their names in the
+ * repository. Undefined: the run has no workspace of its own, so its changes can't be told.
  */
 export async function changedFiles(run_id: string, places: Places): Promise<string[] | undefined> {
   const run = new RunFiles(run_id, places);
@@ -116,7 +122,7 @@ export async function changedFiles(run_id: string, places: Places): Promise<stri
   return workspace === undefined ? undefined : await treeChanges(workspace, places);
 }
 
-/** The tree and git's notes of it. */
+/** Removes the tree and git's record of it. */
 export async function removeWorkspace(run: RunFiles, { repository, env }: Places): Promise<void> {
   const workspace = workspaceOf(run);
   const tree = run.path(TREE);
@@ -125,12 +131,13 @@ export async function removeWorkspace(run: RunFiles, { repository, env }: Places
       () => '',
     );
   await rm(tree, { recursive: true, force: true, maxRetries: 3 });
-  // Git removes no tree that has lost its `.git`, and `prune` would also forget trees of others whose disk is away.
+  // Git does not remove a tree that has lost its `.git`, and `prune` would also forget trees of other runs
+  // whose disk is not mounted.
   if (workspace !== undefined && isNoteOf(workspace))
     await rm(workspace.git_dir, { recursive: true, force: true });
 }
 
-/** Git gives the name of a tree that it has removed to the next one: by then the folder is another run's. */
+/** Git reuses the name of a tree that it has removed. By then the folder belongs to another run. */
 function isNoteOf({ git_dir, tree }: RunWorkspace): boolean {
   if (basename(dirname(git_dir)) !== 'worktrees') return false;
   try {

@@ -19,7 +19,10 @@ export interface BidFound {
 
 export const BY_SCRIPT = 'its bid script said so';
 
-/** What an agent's script says to an artefact; where it says nothing of use, what the agent's configuration says. */
+/**
+ * The bid that an agent's script prints for an artefact. If the output is of no use, the bid from the agent's
+ * configuration.
+ */
 export async function runBidScript(
   agent: AgentConfig,
   artefact: JsonObject,
@@ -63,14 +66,14 @@ async function ask(
     limit_seconds: limits.bid_script_ms_max / 1000,
     stdin: 'pipe',
   });
-  // One that decides without reading closes its input.
+  // A script that decides without reading closes its input.
   child.stdin?.on('error', () => {});
   child.stdin?.end(JSON.stringify(artefact));
   const end = () => {
     signalGroup(child.pid, 'SIGKILL');
     endMarked(mark);
   };
-  // Whatever it left behind would hold its output open.
+  // Processes that it left behind would hold its output open.
   child.once('exit', end);
   try {
     return await answerOf(child);

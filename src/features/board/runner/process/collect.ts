@@ -10,7 +10,7 @@ import type { Places, RunFiles } from './run-files.ts';
 
 export const TOO_MUCH = `It printed more than ${limits.agent_output_bytes_max / 1e6} MB.`;
 const DELIVERY = 'delivery.json';
-/** What became of the work of a run that was lost and began anew. */
+/** Where the work of a run is that was lost and started anew. */
 export const NOTES = 'notes';
 const NAMED_MAX = 10;
 
@@ -21,13 +21,19 @@ export function printsTooMuch(run: RunFiles): boolean {
   });
 }
 
-/** What came of a run that was collected before, by us or by somebody who was killed before it could tell. */
+/**
+ * The result of a run that was collected before, by this process or by one that was killed before it could
+ * report it.
+ */
 export function collected(run: RunFiles): Delivery | undefined {
   const found = run.readJson(DELIVERY);
   return isObject(found) ? (found as unknown as Delivery) : undefined;
 }
 
-/** Judges a run of which no process is left, and clears away its work tree. The same again, however often it is asked. */
+/**
+ * Judges a run that has no processes left, and removes its work tree. Answers the same however often it is
+ * called.
+ */
 export async function collect(
   run: RunFiles,
   { agent }: Pick<Assignment, 'agent'>,
@@ -84,7 +90,7 @@ async function judge(run: RunFiles, places: Places): Promise<Answer | Mishap> {
   return { reason: 'The commit that it names does not exist.', exit_code, error };
 }
 
-/** As a shell sees it: above 128 it was a signal, or looks like one. */
+/** As a shell reports it: above 128 it was a signal, or looks like one. */
 function endedWith(code: number): string {
   if (code === 127) return 'Its program was not found (exit code 127).';
   if (code === 126) return 'Its program could not be run (exit code 126).';
@@ -96,7 +102,7 @@ function endedWith(code: number): string {
 interface Closed {
   readonly notes: readonly string[];
   readonly mishap?: Mishap;
-  /** What is in the tree is nowhere else. */
+  /** The tree holds work that is nowhere else. */
   readonly stays?: true;
 }
 
@@ -129,7 +135,7 @@ function named(files: readonly string[]): string {
 
 const STAYS = 'stays';
 
-/** Its tree holds what is nowhere else. */
+/** Whether its tree holds work that is nowhere else. */
 export function hasToStay(run: RunFiles): boolean {
   return run.read(STAYS) !== undefined;
 }
@@ -139,7 +145,7 @@ async function clearWorkspace(run: RunFiles, { stays }: Closed, places: Places):
   else await removeWorkspace(run, places);
 }
 
-/** What a run that ended without a word left in its work tree is kept. Answers where. */
+/** Keeps what a run that ended without a result left in its work tree. Answers where. */
 export async function clearLost(run: RunFiles, places: Places): Promise<readonly string[]> {
   const closed = await closeWorkspace(run, places, undefined);
   await clearWorkspace(run, closed, places);

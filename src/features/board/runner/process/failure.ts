@@ -5,11 +5,11 @@ import type { Delivery } from '../execution-port.ts';
 import type { RunFiles } from './run-files.ts';
 
 const { agent_failure_chars_max: CHARS_MAX } = limits;
-/** What went wrong stands at the end more often than at the beginning. */
+/** The cause is at the end of the output more often than at its beginning. */
 const HEAD_CHARS = 1_500;
-/** So much of each end is read: whole secrets have to be there to be masked, and little is shown. */
+/** How much of each end is read. Secrets must be complete to be masked, although little is shown. */
 const END_BYTES = 64 * 1024;
-/** Shorter ones would also mask what is none. */
+/** Shorter values would also mask text that is not secret. */
 const SECRET_CHARS_MIN = 8;
 const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 
@@ -17,18 +17,18 @@ export interface Mishap {
   /** One sentence. */
   readonly reason: string;
   readonly exit_code?: number | null;
-  /** What else is known. */
+  /** Further details. */
   readonly error?: string;
 }
 
-/** The secrets that an agent was given by name: some print their environment. */
+/** The secrets that an agent was given by name. Some agents print their environment. */
 export function secretsIn(environment: Readonly<Record<string, string>>): string[] {
   return Object.entries(environment)
     .filter(([name, value]) => SECRET_NAME.test(name) && value.length >= SECRET_CHARS_MIN)
     .map(([, value]) => value);
 }
 
-/** With both ends of what was printed, fit to be kept and shown. */
+/** A failure with the beginning and the end of the output, safe to be stored and shown. */
 export function failed(
   { reason, exit_code = null, error = '' }: Mishap,
   run: RunFiles | undefined,

@@ -6,7 +6,7 @@ import { type RunWorkspace, treeGit } from './agent-workspace.ts';
 import type { Places, RunFiles } from './run-files.ts';
 
 const NAMESPACE = 'refs/cox/runs';
-/** Runs of one name that each left something. */
+/** How many runs of the same name may each leave something. */
 const REFS_MAX = 100;
 const GITLINK = '160000';
 
@@ -18,15 +18,16 @@ const AUTHOR = {
 };
 
 export interface Kept {
-  /** What the agent had not committed is in the last commit of this ref. */
+  /** This ref's last commit holds what the agent had not committed. */
   readonly uncommitted?: string;
-  /** What it had committed. */
+  /** What the agent had committed. */
   readonly committed?: string;
 }
 
 /**
- * Makes sure that nothing an agent wrote is lost with its work tree: its commits are held by a ref, and so is what it has not
- * committed, in a commit on top of them. Throws where that can't be done; then the tree has to stay.
+ * Makes sure that nothing an agent wrote is lost with its work tree. Its commits are held by a ref, and so is
+ * what it has not committed, in a commit on top of them. Throws if that can't be done; then the tree has to
+ * stay.
  */
 export async function keepWork(
   run: RunFiles,
@@ -38,7 +39,7 @@ export async function keepWork(
   const rest = existsSync(workspace.tree) ? await commitRest(run, workspace, places, head) : undefined;
   const last = rest ?? head;
   const kept = last !== undefined && last !== workspace.base ? await hold(last, run, places) : undefined;
-  // It may have committed on a branch, gone elsewhere, and answered with that.
+  // The agent may have committed on a branch, switched to another one, and answered with the first commit.
   if (delivered !== undefined && !(await isWithin(delivered, last ?? workspace.base, workspace, places)))
     await hold(delivered, run, places);
   if (kept === undefined) return {};
@@ -63,7 +64,7 @@ async function isWithin(
   );
 }
 
-/** With an index of our own: the agent's stays as it is, and a lock that a killed git left on it is in nobody's way. */
+/** With our own index: the agent's stays as it is, and a lock that a killed git left on it does not matter. */
 async function commitRest(
   run: RunFiles,
   workspace: RunWorkspace,
@@ -90,7 +91,7 @@ async function treeOf(commit: string, workspace: RunWorkspace, places: Places): 
   return (await treeGit(['rev-parse', `${commit}^{tree}`], workspace, places)).trim();
 }
 
-/** Of a repository within the tree git only notes which commit it is at, not what is in it. */
+/** For a repository within the tree, git records only its commit, not its contents. */
 async function refuseWhatStaysOut(
   workspace: RunWorkspace,
   places: Places,
@@ -119,7 +120,7 @@ function nameIn(line: string): string {
   return line.slice(line.indexOf('\t') + 1);
 }
 
-/** Never in the place of another: a run that was lost and began anew has left its work under the same name. */
+/** Never replaces another ref: a run that was lost and started anew has left its work under the same name. */
 async function hold(commit: string, run: RunFiles, { repository, env }: Places): Promise<string> {
   const root = repository ?? run.folder;
   for (let count = 1; count <= REFS_MAX; count += 1) {
@@ -128,7 +129,7 @@ async function hold(commit: string, run: RunFiles, { repository, env }: Places):
     if (there.trim() === commit) return ref;
     if (there !== '') continue;
     try {
-      // The empty word: only if there is none yet.
+      // The empty argument means: only if the ref does not exist yet.
       await plainGit(['update-ref', ref, commit, ''], { root, env });
       return ref;
     } catch (error) {

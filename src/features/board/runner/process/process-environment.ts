@@ -2,11 +2,13 @@ import type { Assignment } from '../execution-port.ts';
 import { type Places, RUN_VARIABLE, type RunFiles } from './run-files.ts';
 
 /**
- * An agent is a program of the user's that needs what the user's programs need: its path, its home with the client's own
- * login, proxies, certificates. So it gets our environment, and not a bare one as a verification does. Without what is ours:
- * - who we are, and every key and address of Coxswain's: an agent must not act as the orchestrator, nor as a person;
- * - what other orchestrators of this kind would tell it;
- * - the repository that a git hook around us may mean: it has a work tree of its own.
+ * An agent is a program of the user's and needs what the user's programs need: a path, a home with the
+ * client's own login, proxies, certificates. So it gets our environment, unlike a verification, which gets a
+ * bare one. Removed from it are:
+ * - our identity, and every key and address of Coxswain: an agent must not act as the orchestrator, nor as a
+ *   person;
+ * - the variables by which other orchestrators of this kind talk to an agent;
+ * - the repository that a surrounding git hook may point to: the agent has its own work tree.
  */
 const OURS =
   /^(?:COX_|COORDINATION_API_|SETT_|HOLT_|GIT_CONFIG_(?:KEY|VALUE)_)|^(?:AGENT_ID|AGENT_TYPE|AGENT_ROLE|AGENT_CAPABILITIES|SESSION_ID|GITHUB_WEBHOOK_SECRET)$/;
@@ -29,7 +31,7 @@ const GIT_PLACES = new Set([
   'GIT_WORK_TREE',
 ]);
 
-/** Of those who start an agent's programs, without what is only theirs. */
+/** The environment of the process that starts an agent's programs, without its private variables. */
 export function passedOn(env: NodeJS.ProcessEnv): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))
@@ -37,7 +39,7 @@ export function passedOn(env: NodeJS.ProcessEnv): Record<string, string> {
   return passed;
 }
 
-/** Who the agent is, in our names and in those that a program written for Sett or Holt looks for. */
+/** The agent's identity, under our names and under those that a program written for Sett or Holt looks for. */
 export function agentNames({ agent_id, role }: { agent_id: string; role: string }): Record<string, string> {
   return {
     AGENT_ID: agent_id,
@@ -49,7 +51,10 @@ export function agentNames({ agent_id, role }: { agent_id: string; role: string 
   };
 }
 
-/** The configuration may set anything but the marks by which its processes are found and its results are told. */
+/**
+ * The configuration may set anything but the variables by which the run's processes are found and its results
+ * are reported.
+ */
 export function agentEnvironment(
   { agent, claim_id, phase, attempt, worker }: Assignment,
   run: RunFiles,

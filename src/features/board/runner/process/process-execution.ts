@@ -9,7 +9,7 @@ import { clearFolder, isLost, makeFolder, starterOf } from './run-folder.ts';
 import { type Job, lateness, NotStarted, Running } from './running.ts';
 import { namedWrapper, startWrapper, type Wrapper } from './wrapper.ts';
 
-/** A run that has all it needs to be started. */
+/** A run that is ready to be started. */
 export interface Prepared {
   readonly run: RunFiles;
   readonly assignment: Assignment;
@@ -24,29 +24,33 @@ export interface Launched {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a run becomes processes, and what is to be ended that does not end with them. Containers have another one. */
+/**
+ * How a run becomes processes, and what has to be ended that does not end with them. Containers have their
+ * own runtime.
+ */
 export interface Runtime {
   launch(prepared: Prepared): Promise<Launched> | Launched;
   end?(run: RunFiles): Promise<void>;
-  /** A failure's reason, where it was not the agent that failed. */
+  /** The reason of a failure, if the agent was not the cause. */
   explain?(failure: ToolFailure, assignment: Assignment): ToolFailure;
 }
 
 /**
- * Plainly as a process. No limit of memory: the one that shells have is for address space, of which some runtimes reserve
- * more than a machine has memory. Of the processors it gets what others leave. Containers have hard limits.
+ * A plain process. It has no memory limit: the shell's limit is for address space, of which some runtimes
+ * reserve more than a machine has memory. It runs at low priority and gets the CPU time that other processes
+ * leave. Containers have hard limits.
  */
 const asProcess: (places: Places) => Runtime = ({ folder }) => ({
   launch({ assignment, env }) {
     const [program = '', ...words] = assignment.agent.program?.command ?? [];
     if (program === '') throw new Error('the agent has no command');
-    // As a path it is the configuration's: what an agent is reviewed with is not for the reviewed commit to say.
+    // A path is relative to the configuration: the reviewed commit must not replace the program that reviews it.
     const isPath = program.includes('/') && !isAbsolute(program);
     return { command: [isPath ? resolve(folder, program) : program, ...words], env };
   },
 });
 
-/** Runs a grant's command. A run that is on this machine already is followed, and never begun twice. */
+/** Runs a grant's command. If the run is already on this machine, it is followed and never started twice. */
 export function startExecution(
   assignment: Assignment,
   places: Places,
@@ -67,8 +71,9 @@ export function startExecution(
 }
 
 /**
- * A run that is on this machine, whoever started it: its command is waited for, and judged as if we had started it.
- * Undefined: nothing is here, or its wrapper died without a word, as all do when the machine does. It is to be run anew.
+ * Follows a run that is on this machine, whichever process started it: its command is waited for and judged
+ * as if we had started it. Undefined: nothing is here, or its wrapper died without a result, as all do when
+ * the machine goes down. Then it has to be run anew.
  */
 export function adoptExecution(
   assignment: Assignment,
@@ -103,7 +108,7 @@ async function launch(
 
 const LOOK_MS = 20;
 
-/** Of a run whose starter may still be preparing it. */
+/** The wrapper of a run whose starter may still be preparing it. */
 async function foundWrapper({ run }: Job): Promise<Wrapper | undefined> {
   for (;;) {
     const wrapper = namedWrapper(run);

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import type { Mark } from '../../../../child-process/marked.ts';
 import { fingerprint } from '../../../../kernel/fingerprint.ts';
 
-/** Where executions are, on this machine. */
+/** Where executions are on this machine. */
 export interface Places {
-  /** Each run has a folder in it. Private, and on a disk of this machine: what is in it names processes. */
+  /** Holds a folder for each run. It is private and on a local disk, since its contents name processes. */
   readonly runs: string;
-  /** The folder of the configuration: commands run in it, and those with a path are meant from it. */
+  /** The folder of the configuration: commands run in it, and relative command paths start from it. */
   readonly folder: string;
-  /** The root of the git repository, where there is one. */
+  /** The root of the git repository, if there is one. */
   readonly repository?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** In the environment of every process of a run, so that all of them can be found again. */
+/** Set in the environment of every process of a run, so that all of them can be found again. */
 export const RUN_VARIABLE = 'COX_RUN';
 
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
-/** A run's name as it can stand in a path, in the name of a git ref and in a shell's words. */
+/** A run's name in a form that is safe in a path, in a git ref and in a shell word. */
 export function runName(run_id: string): string {
   if (PLAIN_NAME.test(run_id)) return run_id;
   const readable = run_id
@@ -30,9 +30,10 @@ export function runName(run_id: string): string {
 }
 
 /**
- * All that is known of a run is in its folder, so that whoever comes after us can collect it:
- * `starter` who made the folder, `input.json`, `stdout` and `stderr` of the command, `process` its wrapper, `ended` why we ended
- * it, `exit` how it ended, `workspace.json` and `tree` its work tree, `delivery.json` what came of it.
+ * Everything known about a run is in its folder, so that a later process can collect it: `starter` is the
+ * process that made the folder; `input.json`, `stdout` and `stderr` are the command's; `process` is its
+ * wrapper; `ended` says why we ended it; `exit` how it ended; `workspace.json` and `tree` are its work tree;
+ * `delivery.json` is its result.
  */
 export class RunFiles {
   readonly name: string;
@@ -59,7 +60,7 @@ export class RunFiles {
     }
   }
 
-  /** What is not JSON was never finished. */
+  /** A file that is not JSON was not written completely. */
   readJson(name: string): unknown {
     try {
       return JSON.parse(this.read(name) ?? '');
@@ -68,14 +69,14 @@ export class RunFiles {
     }
   }
 
-  /** Whole or not at all. */
+  /** Written completely or not at all. */
   write(name: string, text: string): void {
     const draft = this.path(`${name}.${process.pid}`);
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, this.path(name));
   }
 
-  /** Of any number that try at once, one; the others are told. */
+  /** If several processes try at once, one succeeds; the other ones get false. */
   writeOnce(name: string, text: string): boolean {
     const draft = this.path(`${name}.${process.pid}`);
     try {
@@ -89,10 +90,10 @@ export class RunFiles {
     }
   }
 
-  /** How the command ended; a code of null: it was killed with everything around it. */
+  /** How the command ended. A code of null: it was killed with all its processes. */
   exit(): { readonly code: number | null } | undefined {
     const text = this.read('exit');
-    // What a machine that lost its power left is no answer.
+    // A file cut short by a power failure is no answer.
     if (text === undefined || !text.endsWith('\n')) return undefined;
     return { code: /^\d+\n$/.test(text) ? Number(text) : null };
   }

@@ -12,7 +12,7 @@ import { giveUp, namedWrapper } from './wrapper.ts';
 const STARTER = 'starter';
 const ASIDE_MAX = 100;
 
-/** With its starter in it from the first moment on. False: the run has one already. */
+/** Contains its starter from the first moment on. False: the run already has a folder. */
 export function makeFolder(run: RunFiles, run_id: string, { runs }: Places): boolean {
   mkdirSync(runs, { recursive: true, mode: 0o700 });
   const draft = mkdtempSync(`${run.folder}.new-`);
@@ -28,7 +28,7 @@ export function makeFolder(run: RunFiles, run_id: string, { runs }: Places): boo
   }
 }
 
-/** The process that made the folder, which may still be about to start the command. */
+/** The process that made the folder. It may still be about to start the command. */
 export function starterOf(run: RunFiles): { readonly run_id: string; hasEnded(): boolean } | undefined {
   const found = run.readJson(STARTER);
   if (!isObject(found)) return undefined;
@@ -36,16 +36,19 @@ export function starterOf(run: RunFiles): { readonly run_id: string; hasEnded():
   return { run_id, hasEnded: () => hasEnded({ pid, started }) };
 }
 
-/** Nothing runs, nothing will run, and nobody knows how it ended. */
+/** Nothing runs, nothing will run, and how it ended is unknown. */
 export function isLost(run: RunFiles): boolean {
   if (run.exit() !== undefined) return false;
   const wrapper = namedWrapper(run);
   if (wrapper === undefined) return starterOf(run)?.hasEnded() !== false && giveUp(run);
-  // It writes how the command ended, and ends itself: in this order.
+  // The wrapper first writes how the command ended, and then ends itself.
   return wrapper.hasEnded() && run.exit() === undefined;
 }
 
-/** Makes room for a run that begins anew: no process of it is left, and what it had written is kept. Answers where. */
+/**
+ * Makes room for a run that starts anew. None of its processes is left, and its earlier work is kept. Answers
+ * where.
+ */
 export async function clearFolder(run: RunFiles, places: Places): Promise<readonly string[]> {
   endMarked(run.mark);
   const notes = await clearLost(run, places);
@@ -59,7 +62,7 @@ async function setAside(run: RunFiles, { repository, env }: Places): Promise<voi
     const aside = `${run.folder}.kept-${count}`;
     if (existsSync(aside)) continue;
     renameSync(run.folder, aside);
-    // Its tree and its repository know each other by their places.
+    // The tree and its repository refer to each other by path.
     if (repository !== undefined)
       await plainGit(['worktree', 'repair', `${aside}/tree`], { root: repository, env }).catch(() => '');
     return;

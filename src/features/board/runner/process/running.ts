@@ -8,14 +8,14 @@ import type { Places, RunFiles } from './run-files.ts';
 import { GRACE_MS, namedWrapper, type Wrapper } from './wrapper.ts';
 
 const LOOK_MS = 100;
-/** A wrapper that has said how it ended is gone at once. */
+/** A wrapper that has written how the command ended exits at once. */
 const GONE_MS_MAX = 2_000;
 
 export interface Job {
   readonly run: RunFiles;
   readonly assignment: Assignment;
   readonly places: Places;
-  /** Ends what does not end with its processes, such as a container. */
+  /** Ends what does not end with the processes, such as a container. */
   readonly alsoEnd?: ((run: RunFiles) => Promise<void>) | undefined;
 }
 
@@ -26,10 +26,10 @@ export function lateness({ limit_ms }: Pick<Assignment, 'limit_ms'>): string {
 /** Its message is the reason why nothing was started. */
 export class NotStarted extends Error {}
 
-/** How a run comes to have a wrapper; undefined if it has ended already. */
+/** How a run gets its wrapper; undefined if it has already ended. */
 export type Begin = (isCancelled: () => boolean) => Promise<Wrapper | undefined>;
 
-/** Follows a run from wherever it is to its end, whoever started it. */
+/** Follows a run from its current state to its end, whichever process started it. */
 export class Running implements Execution {
   readonly delivered: Promise<Delivery>;
   readonly #job: Job;
@@ -52,7 +52,7 @@ export class Running implements Execution {
     const deadline_ms = systemClock.elapsed_ms() + assignment.limit_ms;
     try {
       this.#wrapper = await begin(() => this.#reason !== undefined);
-      // Asked for while there was nothing to end yet, or by somebody who was killed over it.
+      // The end was requested before there was anything to end, or by a process that was killed while ending it.
       this.#reason ??= run.read('ended')?.trim();
       if (this.#reason !== undefined) this.#signal();
       await this.#untilEnded(deadline_ms);
@@ -69,7 +69,7 @@ export class Running implements Execution {
     const [reason, detail] =
       error instanceof NotStarted ? [why, ''] : [this.#reason ?? 'It could not be started.', why];
     const mishap = { reason, error: detail };
-    // A disk that takes no folder takes no result either.
+    // If the disk takes no folder, it takes no result either.
     return await collect(run, assignment, places, mishap).catch(() => failed(mishap, undefined));
   }
 
@@ -91,7 +91,7 @@ export class Running implements Execution {
     }
   }
 
-  /** First asked, and made to if that does not help. The first reason counts. */
+  /** Asks the processes to end, and kills them if that does not help. The first reason counts. */
   #end(reason: string): void {
     if (this.#reason !== undefined || this.#job.run.exit() !== undefined) return;
     this.#reason = reason;
@@ -101,7 +101,7 @@ export class Running implements Execution {
   #signal(): void {
     if (this.#wrapper === undefined) return;
     const { run } = this.#job;
-    // On the disk first: should we be killed now, the next one knows that it was not the command's own end.
+    // Written to disk first: if we are killed now, the next process knows that the command did not end by itself.
     run.writeOnce('ended', `${this.#reason}\n`);
     this.#kill_at_ms = systemClock.elapsed_ms() + GRACE_MS;
     if (this.#wrapper.hasEnded()) return;
@@ -109,7 +109,7 @@ export class Running implements Execution {
     this.#wake.abort();
   }
 
-  /** The wrapper dies with the others and can't say so any more. */
+  /** The wrapper is killed with the other processes and can't record the end itself. */
   #kill(): void {
     const { run } = this.#job;
     run.writeOnce('exit', 'killed\n');
@@ -117,7 +117,7 @@ export class Running implements Execution {
     endMarked(run.mark);
   }
 
-  /** Nobody writes into the run's files any more when they are judged. */
+  /** Makes sure that no process writes to the run's files any more when they are judged. */
   async #clearAway(): Promise<void> {
     const { run, alsoEnd } = this.#job;
     const until_ms = systemClock.elapsed_ms() + GONE_MS_MAX;

@@ -5,7 +5,7 @@ import { collected, hasToStay } from './collect.ts';
 import { type Places, RunFiles } from './run-files.ts';
 import { clearFolder, isLost, starterOf } from './run-folder.ts';
 
-/** What came of it is on the ledger: nobody will ask for it again. */
+/** Called when the result is on the ledger: no process will ask for the run again. */
 export async function forgetRun(run_id: string, places: Places): Promise<void> {
   const run = new RunFiles(run_id, places);
   if (collected(run) === undefined || hasToStay(run)) return;
@@ -13,15 +13,16 @@ export async function forgetRun(run_id: string, places: Places): Promise<void> {
   await rm(run.folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Whether somebody, whoever it is, still waits for what comes of a run. */
+/** Whether any process still waits for the result of a run. */
 export type Wanted = (run_id: string) => boolean;
 
 /**
- * What orchestrators left that were killed: trees of runs that were collected; and, of those that nobody waits for any more,
- * all that is left, with their work kept. What still runs is left alone: it ends in its time.
+ * Removes what killed orchestrators left. Of runs that were collected, their trees; of runs that no process
+ * waits for any more, everything, with their work kept. What still runs is left alone: it ends when its time
+ * is up.
  */
 export async function sweepRuns(places: Places, wantedNow: () => Promise<Wanted>): Promise<void> {
-  // Listed before it is asked who is waited for: a run that begins later is in neither.
+  // Listed before asking which runs are wanted: a run that starts later is in neither list.
   const names = namesIn(places.runs);
   const isWanted = await wantedNow();
   for (const name of names) {
@@ -36,7 +37,7 @@ export async function sweepRuns(places: Places, wantedNow: () => Promise<Wanted>
   }
 }
 
-/** Other names than a run has are other things, or wait for a person. */
+/** Anything that is not named like a run is something else, or waits for a person. */
 function namesIn(runs: string): string[] {
   try {
     return readdirSync(runs).filter((name) => new RunFiles(name, { runs }).name === name);

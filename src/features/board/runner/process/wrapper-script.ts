@@ -1,14 +1,19 @@
 /**
- * What stands between us and an agent's command. It outlives us: whoever comes after us reads in the run's folder who it is
- * (`process`) and how the command ended (`exit`). It ends everything by itself when the time is over, also if nobody comes.
+ * Runs between us and an agent's command, and outlives us. A later process reads in the run's folder which
+ * process it is (`process`) and how the command ended (`exit`). It ends everything by itself when the time is
+ * over, even if no other process comes.
  *
- * Arguments: the run's folder, its mark, its time in seconds, the grace in seconds, why it is ended then, and the command.
+ * Arguments: the run's folder, its mark, its time in seconds, the grace in seconds, the reason to record when
+ * the time is over, and the command.
  *
- * - Its own variables begin with `_cox_`: any other name could be one of the command's environment, and would change it.
- * - The command runs in the foreground: a shell makes what it starts in the background deaf to Ctrl-C, and all below it.
- * - Wrapper and watch ignore what ends the command, also a `kill 0` of its own. Ignoring is inherited, so it is taken back.
- * - `ln` fails where the name is taken: one wrapper runs, and the first word about the end is the last.
- * - 2 GB a file is the limit for what floods its output while nobody looks on.
+ * - Its own variables begin with `_cox_`: any other name could be part of the command's environment, and
+ *   would change it.
+ * - The command runs in the foreground: a shell makes background processes, and all their children, ignore
+ *   Ctrl-C.
+ * - Wrapper and watchdog ignore the signals that end the command, even a `kill 0` of its own. Ignored signals
+ *   are inherited, so this is undone for the command.
+ * - `ln` fails if the name is taken: so only one wrapper runs, and the first recorded end stays.
+ * - A limit of 2 GB per file stops a command that floods its output while no process watches.
  */
 export const WRAPPER = String.raw`
 trap '' HUP INT QUIT TERM
@@ -69,5 +74,5 @@ _cox_once exit $_cox_code $$
 kill -KILL 0
 `;
 
-/** It found that another wrapper has this run, or that the run was given up. */
+/** Another wrapper already has this run, or the run was given up. */
 export const REFUSED_CODE = 75;

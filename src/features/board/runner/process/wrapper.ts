@@ -5,16 +5,16 @@ import { hasEnded, parseProcStat } from '../../../../child-process/client-proces
 import type { RunFiles } from './run-files.ts';
 import { REFUSED_CODE, WRAPPER } from './wrapper-script.ts';
 
-/** Between being asked to end and being ended. */
+/** The time between being asked to end and being killed. */
 export const GRACE_MS = 2_000;
-/** Whoever watches a run ends it in time; its wrapper does so only where nobody watches. */
+/** The process that watches a run ends it in time. Its wrapper does so only if no process watches. */
 const UNWATCHED_MS = 5_000;
 
-/** The process that a command runs under. It leads the group of all of them. */
+/** The process that a command runs under. It leads the process group. */
 export interface Wrapper {
   readonly pid: number;
   hasEnded(): boolean;
-  /** Another one had the run already. */
+  /** Another wrapper already had the run. */
   wasRefused(): boolean;
   /** Called when it ends, if that is known at once. */
   onEnd(call: () => void): void;
@@ -25,11 +25,11 @@ export interface Wrapped {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly limit_ms: number;
-  /** What stands in `ended` when the time is over. */
+  /** What is written to `ended` when the time is over. */
   readonly late: string;
 }
 
-/** Throws where it can't be started. */
+/** Throws if it can't be started. */
 export async function startWrapper(
   run: RunFiles,
   { command, cwd, env, limit_ms, late }: Wrapped,
@@ -37,7 +37,8 @@ export async function startWrapper(
   const limit_seconds = Math.ceil((limit_ms + UNWATCHED_MS) / 1000);
   const told = [run.folder, run.name, String(limit_seconds), String(GRACE_MS / 1000), late];
   const words = ['-c', WRAPPER, 'cox-run', ...told, ...command];
-  // A session of its own, so that no terminal's Ctrl-C and no hang-up reaches it, and no stream that we hold.
+  // A session of its own, so that neither a terminal's Ctrl-C nor a hang-up reaches it; and it shares no
+  // stream with us.
   const child = spawn('/bin/sh', words, { cwd, env, detached: true, stdio: 'ignore' });
   await once(child, 'spawn');
   const { pid } = child;
@@ -50,7 +51,7 @@ export async function startWrapper(
   };
 }
 
-/** The one that the run's folder names, dead or alive. */
+/** The wrapper that the run's folder names, dead or alive. */
 export function namedWrapper(run: RunFiles): Wrapper | undefined {
   const [pid = '', boot = '', stat = ''] = run.read('process')?.split('\n') ?? [];
   if (!/^\d+$/.test(pid)) return undefined;
@@ -58,7 +59,7 @@ export function namedWrapper(run: RunFiles): Wrapper | undefined {
   const facts = { pid: Number(pid), started };
   return {
     pid: facts.pid,
-    // Numbers are given again, and so is every moment since the start once the machine has started anew.
+    // Process ids are reused, and after a reboot so are start times.
     hasEnded: () => boot !== bootId() || hasEnded(facts),
     wasRefused: () => false,
     onEnd: () => {},
@@ -68,8 +69,9 @@ export function namedWrapper(run: RunFiles): Wrapper | undefined {
 const GIVEN_UP = 'given up\n';
 
 /**
- * From now on no wrapper of this run starts. False: one has. A file that names none was given up before, or lost its contents with
- * the machine's power, and then no wrapper is left either.
+ * From now on no wrapper of this run starts. False: one has started. A file that names no wrapper means that
+ * the run was given up before, or that the file lost its contents in a power failure; then no wrapper is left
+ * either.
  */
 export function giveUp(run: RunFiles): boolean {
   if (run.writeOnce('process', GIVEN_UP)) return true;
