@@ -8,10 +8,13 @@ import { agentChanged, claimModeIn, modeChanged, type SingleAgent } from './clai
 import type { ClaimRules } from './claim-rules.ts';
 import { type ClaimState, claimsOf } from './edge-claim.ts';
 
-/** Who asks about a feature on an edge, and by which rules. Plain JSON: it may be decided in another process. */
+/**
+ * The caller that asks about a feature on an edge, and the rules that apply. Plain JSON, because another
+ * process may make the decision.
+ */
 export interface ClaimCommand {
   readonly caller: Caller;
-  /** Nobody has configured who the caller is; its name was made up by its door. */
+  /** No identity is configured for the caller; its door made up the name. */
   readonly unnamed?: boolean | undefined;
   readonly agent_role?: string | undefined;
   readonly feature: string;
@@ -19,7 +22,7 @@ export interface ClaimCommand {
   readonly rules: ClaimRules;
 }
 
-/** Under which name the caller acts here, and what that changes about the project's mode. */
+/** The name the caller acts under here, and how that changes the project's mode. */
 export interface Acting {
   readonly caller: Caller;
   readonly single: boolean;
@@ -60,12 +63,12 @@ function signsOf({ agent_id }: SingleAgent, now_ms: number): Range[] {
 }
 
 /**
- * It has a session that is not silent, or has worked on one of its claims. Looked for among all that are here, and not among its
- * own: over the months those that have ended are most of them.
+ * The agent has a session that is not silent, or has worked on one of its claims. Searches all current
+ * sessions and not the agent's own: over the months most of an agent's own sessions have ended.
  */
 function isLive(agent: SingleAgent, { stale_ms }: ClaimRules, loaded: Loaded, now_ms: number): boolean {
   const here = loaded.list<SessionState>(heardSince(now_ms - SILENT_MS));
-  // More than one look shows: whoever they are, nobody is alone.
+  // More sessions than one listing shows: no agent is alone here.
   if (here.length === limits.sessions_listed_max) return true;
   const hasSession = here.some(
     ({ state }) => state.agent_id === agent.caller_id && now_ms - state.last_heartbeat_ms < SILENT_MS,
@@ -82,8 +85,9 @@ function secondAgent({ agent_id }: SingleAgent): Refusal {
 }
 
 /**
- * The role an agent acts in: the one the file binds it to, else the one it names, else the one it has claimed the edge in. A role
- * can't be changed on the way: whoever could name another one at convergence would have every role.
+ * The role an agent acts in: the one the file binds it to, else the one it names, else the one it claimed the
+ * edge in. A role can't be changed on the way: an agent that could name another role at convergence would
+ * have every role.
  */
 export function roleOf(
   { rules, agent_role }: ClaimCommand,

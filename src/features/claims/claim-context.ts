@@ -16,7 +16,7 @@ import {
 } from './edge-claim.ts';
 import { timeUp } from './released.ts';
 
-/** Everything a decision about one feature on one edge goes by. */
+/** Everything that a decision about one feature on one edge depends on. */
 export interface Scene<C extends ClaimCommand = ClaimCommand> extends Acting {
   readonly command: C;
   readonly record: ClaimRecord | undefined;
@@ -41,7 +41,8 @@ export function decideScene<C extends ClaimCommand>(
       const granted = current.standing === 'mine' ? record?.state.agent_role : undefined;
       const role = roleOf(command, acting, granted);
       if ('success' in role) return refused(role);
-      // In the spelling of its first event: others compare letter by letter who started an edge and who ended it.
+      // In the spelling of its first event: other readers of the log match the start and the end of an edge
+      // letter by letter.
       const spelled = { ...command, edge: record?.state.edge ?? command.edge };
       const verdict = decide({ command: spelled, ...acting, record, current, ...role, loaded, now_ms });
       if (verdict.verdict !== 'commit' || acting.events.length === 0) return verdict;
@@ -52,7 +53,7 @@ export function decideScene<C extends ClaimCommand>(
 
 type Timed = Pick<Scene, 'command' | 'record' | 'now_ms'>;
 
-/** Without a hard end of the rules it is held until somebody ends it. */
+/** If the rules set no hard end, the claim is held until an agent or a person ends it. */
 function timed({ command, now_ms }: Timed, lease: Lease): Lease {
   const { ttl_ms } = command.rules;
   return { ...lease, expires_at_ms: ttl_ms === undefined ? NEVER_MS : now_ms + ttl_ms };
@@ -62,17 +63,17 @@ export function newLease(scene: Scene): Lease {
   return timed(scene, grant(scene.record, scene.caller, 0, scene.now_ms));
 }
 
-/** The holder claims again: in another session of its own that is another grant. */
+/** The holder claims again. From another session of the same holder, that is a new grant. */
 export function renewed(scene: Scene, record: ClaimRecord, lease: Lease): Lease {
   return timed(scene, renew(record, lease, scene.caller, 0, scene.now_ms));
 }
 
-/** A sign of the holder, from whichever session, keeps the grant as it is. */
+/** A sign of life from any session of the holder keeps the grant as it is. */
 export function prolonged(scene: Scene, lease: Lease): Lease {
   return timed(scene, lease);
 }
 
-/** Undefined: nothing runs out that a commit could be too late for. */
+/** Undefined: nothing expires that a commit could be too late for. */
 export function deadline_ms({ expires_at_ms }: Lease): number | undefined {
   return expires_at_ms >= NEVER_MS ? undefined : expires_at_ms;
 }
@@ -81,7 +82,7 @@ export function expiresAt({ expires_at_ms }: Lease): string | null {
   return expires_at_ms >= NEVER_MS ? null : isoTime(expires_at_ms);
 }
 
-/** The grant that begins here, after the one whose time was up, if there was one. */
+/** The grant that begins here, preceded by the end of the expired one, if there was one. */
 export function startEvents(scene: Scene, lease: Lease): EventBody[] {
   const { command, caller, current, agent_role } = scene;
   const lapsed = current.standing === 'free' ? current.lapsed : undefined;
@@ -94,12 +95,14 @@ export function startEvents(scene: Scene, lease: Lease): EventBody[] {
   return [...(lapsed === undefined ? [] : [timeUp(command, lapsed)]), started];
 }
 
-/** The grant that the caller goes on with, or why it has none. */
+/** The grant that the caller continues under, or why it has none. */
 export type Own =
   | { readonly lease: Lease; readonly events: readonly EventBody[]; readonly state?: ClaimState | undefined }
   | { readonly refusal: Refusal };
 
-/** Who works alone need not claim first: the edge is started in the commit of whatever it does. */
+/**
+ * An agent that works alone need not claim first: the edge is started in the same commit as its first action.
+ */
 export function ownGrant(scene: Scene): Own {
   const { command, caller, record, current, single } = scene;
   switch (current.standing) {
@@ -110,7 +113,7 @@ export function ownGrant(scene: Scene): Own {
     case 'mine':
       return { lease: current.lease, events: [], state: record?.state };
     case 'free': {
-      // It means a grant that is over: somebody has ended it, and not for it to begin again unseen.
+      // The caller names a grant that has ended. It was ended on purpose and must not start again unnoticed.
       if (!single || caller.token !== undefined)
         return { refusal: notStarted(command, caller.token, current.lapsed) };
       const lease = newLease(scene);
@@ -148,7 +151,7 @@ function notStarted(command: ClaimCommand, token: number | undefined, lapsed: Le
   );
 }
 
-/** A commit that relies on this lease, with what it starts before. */
+/** A commit that relies on this lease, together with the events that start it. */
 export function commitUnder(
   own: { readonly lease: Lease; readonly events: readonly EventBody[] },
   events: readonly EventBody[],

@@ -22,11 +22,14 @@ import { CLAIM, type ClaimState, claimEvent, claimId, takenReason } from './edge
 import { isIdle } from './stale-claims.ts';
 
 export interface ClaimEdge extends ClaimCommand {
-  /** It means to wait if it is held: then nothing is written down about that yet. */
+  /** The caller will wait if the edge is held, so nothing is logged about the rejection yet. */
   readonly tentative?: boolean | undefined;
 }
 
-/** Free: started. Held by the caller: renewed. Held by another: rejected, which is a fact like the others and stands in the log. */
+/**
+ * Free: started. Held by the caller: renewed. Held by another agent: rejected; a rejection is logged like any
+ * other fact.
+ */
 export function claimEdge(command: ClaimEdge): Decision<JsonObject> {
   return decideScene(command, (scene) => {
     const { current } = scene;
@@ -49,7 +52,7 @@ function start(scene: Scene): Verdict<JsonObject> {
   const lease = newLease(scene);
   const warnings = warningsOf(scene);
   const answer = { ...granted(scene, lease), ...(warnings.length === 0 ? {} : { warnings }) };
-  // What ran out has run out: nothing that this relies on can end meanwhile.
+  // What has expired stays expired: nothing that this commit relies on can end in the meantime.
   return commit(startEvents(scene, lease), answer);
 }
 
@@ -119,7 +122,7 @@ function warningsOf({ command, record, agent_role }: Scene): string[] {
 
 const FREEING = new Set(['edge_released', 'edge_converged']);
 
-/** Whether this row can have freed what somebody waits for. */
+/** Whether this row can have freed the claim that a caller waits for. */
 export function mayFreeClaim(
   { feature, edge }: Pick<ClaimCommand, 'feature' | 'edge'>,
   { events }: LogEntry,

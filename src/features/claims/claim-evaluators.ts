@@ -11,7 +11,10 @@ export interface Evaluator {
 /** One by one, or as `passed/total`. */
 export type Evaluators = readonly Evaluator[] | string;
 
-/** `p/t` as it stands in the log; or why that is no convergence. A required one that nobody names has not passed. */
+/**
+ * `p/t` as it stands in the log, or why this is no convergence. A required evaluator that is not named has
+ * not passed.
+ */
 export function evaluated(
   { rules, edge }: Pick<ClaimCommand, 'rules' | 'edge'>,
   given: Evaluators | undefined,

@@ -6,9 +6,9 @@ import { type ClaimState, heldClaims, staleClaims } from './edge-claim.ts';
 
 /** The one agent of a project in single mode. */
 export interface SingleAgent {
-  /** The name it holds claims under: `primary`, if nobody gave it one. */
+  /** The name it holds claims under: `primary` if it was given none. */
   readonly agent_id: string;
-  /** As its door calls it. */
+  /** The name its door uses for it. */
   readonly caller_id: string;
 }
 
@@ -19,15 +19,15 @@ export const CLAIM_MODES = ['single', 'many'] as const;
 
 export interface ClaimMode {
   readonly mode: (typeof CLAIM_MODES)[number];
-  /** What happens to another agent that comes while the one is there. */
+  /** What happens to a second agent that arrives while the first is active. */
   readonly second_agent: SecondAgent;
-  /** Stays known among many: what it began alone it ends under the same name. */
+  /** Remains known in multi-agent mode: the agent ends what it began alone under the same name. */
   readonly agent?: SingleAgent | undefined;
 }
 
 const MANY: ClaimMode = { mode: 'many', second_agent: 'switch' };
 
-/** One record, which every claim is decided by: a change of mode and a claim can't both win. */
+/** One record that every claim is decided against: a change of mode and a claim can't both win. */
 export const claimModeKey: EntityKey = { kind: 'claim_mode', id: 'all' };
 
 export const claimModeEntity: EntityType<ClaimMode> = {
@@ -76,7 +76,7 @@ export interface SetClaimMode {
   readonly changed_by: string;
 }
 
-/** Only who is alone can be the only one: with claims of several agents there is no single mode. */
+/** Single mode requires a single agent: it is refused while several agents hold claims. */
 export function setClaimMode({ mode, second_agent, changed_by }: SetClaimMode): Decision<JsonObject> {
   const ranges = mode === 'single' ? [heldClaims, staleClaims] : [];
   return {

@@ -29,13 +29,13 @@ export function claimsNeeds(query: ClaimsQuery): Needs {
   return { keys: [claimModeKey], ranges: rangesOf(query) };
 }
 
-/** A claim that somebody holds now. */
+/** A claim that is held now. */
 export interface HeldClaim {
   readonly state: ClaimState;
   readonly lease: Lease;
 }
 
-/** Those that are held now, the longest silent first. */
+/** The claims held now, longest silent first. */
 export function heldIn(records: readonly ClaimRecord[], now_ms: number): HeldClaim[] {
   return records
     .flatMap(({ state }) => {
@@ -45,7 +45,10 @@ export function heldIn(records: readonly ClaimRecord[], now_ms: number): HeldCla
     .sort((a, b) => a.state.last_active_ms - b.state.last_active_ms);
 }
 
-/** Whether a person should look at it: silent for too long, and nobody has said that this is all right. */
+/**
+ * Whether a person should look at it: it has been silent for too long, and no person has said that this is
+ * all right.
+ */
 export function needsResolving({ state }: HeldClaim, rules: ClaimRules, now_ms: number): boolean {
   return isIdle(state, rules, now_ms) && state.kept_by === undefined;
 }
@@ -119,7 +122,7 @@ function describeEscalation({ feature, edge, escalation }: ClaimState, { agent_i
 
 const PLAIN_WORD = /^[\w./:@%+,-]+$/;
 
-/** As a shell takes it, whatever the feature and the edge are called. */
+/** Quoted for a shell, whatever the feature and the edge are called. */
 export function resolveCommand({ feature, edge }: Pick<ClaimState, 'feature' | 'edge'>): string {
   const words = [feature, edge].map((word) =>
     PLAIN_WORD.test(word) && !word.startsWith('-') ? word : `'${word.replaceAll("'", `'\\''`)}'`,
@@ -127,7 +130,7 @@ export function resolveCommand({ feature, edge }: Pick<ClaimState, 'feature' | '
   return `cox claim resolve ${words.join(' ')} release`;
 }
 
-/** What the file allows beyond what goes without one: whoever looks at the status is to see it. */
+/** What the file allows beyond the defaults, so that the status shows it. */
 export function describeRules(rules: ClaimRules): JsonObject {
   const { file, outside_authority_action, stale_action, spec_mutation_requires_human, roles } = rules;
   const bypassing = Object.entries(roles).filter(([, role]) => role.human_review_bypass === true);

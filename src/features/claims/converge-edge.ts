@@ -19,8 +19,8 @@ export interface ConvergeEdge extends ClaimCommand {
 type Held = Exclude<Own, { readonly refusal: Refusal }>;
 
 /**
- * The holder says that the edge has converged. Who it is, in which role and whether all evaluators passed is decided here, in the
- * commit that frees the claim, whatever was checked when it was granted.
+ * The holder says that the edge has converged. The holder, its role and the evaluators are checked here, in
+ * the commit that frees the claim, whatever was checked when it was granted.
  */
 export function convergeEdge(command: ConvergeEdge): Decision<JsonObject> {
   return decideScene(command, (scene) => {
@@ -45,7 +45,7 @@ export function convergeEdge(command: ConvergeEdge): Decision<JsonObject> {
   });
 }
 
-/** On some edges it is always a person who decides; no role and no setting lifts that. */
+/** On some edges a person always decides; no role and no setting lifts that. */
 function personsReason({ command }: Scene): string | undefined {
   const isPersons = edgeTerms(command.rules, command.edge).human_required === true;
   return isPersons ? `${command.edge.trim()} is for a person to converge.` : undefined;
@@ -89,7 +89,7 @@ function escalate(scene: Scene, own: Held, reason: string, converging: Convergin
     const key = approvalKey(pending.approval_id);
     if (!scene.loaded.hasKey(key)) return need({ keys: [key] });
     const asked = scene.loaded.get<ApprovalState>(key)?.state;
-    // Once is enough, until it has run out.
+    // Ask once only, until the question has expired.
     if (asked !== undefined && statusAt(asked, scene.now_ms) === 'pending')
       return refused(escalated(scene, pending));
   }

@@ -6,7 +6,7 @@ import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { normEdge, normFeature } from './edge.ts';
 
-/** No expiry: a claim stays until somebody ends it. The last moment a date can stand for. */
+/** No expiry: the claim stays until an agent or a person ends it. The latest moment a date can represent. */
 export const NEVER_MS = 8_640_000_000_000_000;
 
 /** A convergence that a person has to decide about. */
@@ -16,7 +16,7 @@ export interface Escalation {
   readonly agent_role: string;
   readonly reason: string;
   readonly at_ms: number;
-  /** A question that nobody has answered by then holds nothing up any longer. */
+  /** After this, an unanswered question holds nothing up any longer. */
   readonly asked_until_ms: number;
 }
 
@@ -27,45 +27,50 @@ export interface Convergence {
   readonly iteration?: number | undefined;
   readonly evaluators?: string | undefined;
   readonly convergence_type?: string | undefined;
-  /** The person who let it pass, where one had to. */
+  /** The person who approved it, where that was required. */
   readonly approved_by?: string | undefined;
 }
 
 /**
- * One feature on one edge. Whoever holds it has `lease`; without one it is free, also after a convergence: an edge may be
- * worked on again. The record stays for ever, so that its tokens keep growing.
+ * One feature on one edge. `lease` is set while an agent holds it. Without a lease it is free, also after a
+ * convergence: an edge may be worked on again. The record stays for ever, so that its tokens keep growing.
  */
 export interface ClaimState {
   readonly feature: string;
   /** As it was first written. */
   readonly edge: string;
   readonly lease?: Lease | undefined;
-  /** Another's log says that its holder asked for it, and nobody yet that it was granted. */
+  /** A foreign log says that its holder asked for it; no log says yet that it was granted. */
   readonly asked?: true | undefined;
-  /** Another's log did not say who has started it; the name of its holder is made up. */
+  /** A foreign log did not say who started it; the holder's name is made up. */
   readonly unnamed?: true | undefined;
   readonly agent_role?: string | undefined;
-  /** When somebody last took it up; kept after it was given back. */
+  /** When it was last claimed; kept after it was released. */
   readonly started_at_ms?: number | undefined;
-  /** The holder's last sign on this very claim; nobody else's, and no signal of ours. */
+  /**
+   * The holder's last sign of life on this very claim; not another agent's, and no signal of Coxswain's own.
+   */
   readonly last_active_ms: number;
-  /** `claim_expired` was said about this idle period. */
+  /** `claim_expired` has been logged for this idle period. */
   readonly stale_since_ms?: number | undefined;
-  /** The person who has seen that it is stale and lets it be, until its holder gives a sign. */
+  /**
+   * The person who has seen that it is stale and leaves it with its holder until the holder shows a sign of
+   * life.
+   */
   readonly kept_by?: string | undefined;
   readonly iteration?: number | undefined;
   readonly escalation?: Escalation | undefined;
   readonly converged?: Convergence | undefined;
 }
 
-/** While a person thinks about its convergence, the time of a claim is not up. */
+/** A claim does not expire while a person considers its convergence. */
 export function heldLease(state: ClaimState | undefined): Lease | undefined {
   if (state?.lease === undefined || state.escalation === undefined) return state?.lease;
   const expires_at_ms = Math.max(state.lease.expires_at_ms, state.escalation.asked_until_ms);
   return { ...state.lease, expires_at_ms };
 }
 
-/** Why another does not get it: the words in the log and in the answer. */
+/** Why another agent does not get it: the text for the log and the answer. */
 export function takenReason({ agent_id }: Lease): string {
   return `already claimed by ${agent_id}`;
 }
@@ -74,7 +79,7 @@ export type ClaimRecord = EntityRecord<ClaimState>;
 
 export const CLAIM = 'claim';
 
-/** Normal edges hold no `#`, so the last one parts the two whatever a feature is called. */
+/** Normalised edges contain no `#`, so the last one separates the two, whatever a feature is called. */
 export function claimId(feature: string, edge: string): string {
   return `${normFeature(feature)}#${normEdge(edge)}`;
 }
@@ -83,7 +88,7 @@ export function claimKey(feature: string, edge: string): EntityKey {
   return { kind: CLAIM, id: claimId(feature, edge) };
 }
 
-/** `feature` and `edge` stand in every event of a claim: the log is read by people, and by other implementations. */
+/** `feature` and `edge` are in every event of a claim: people and other implementations read the log. */
 export function claimEvent(
   { feature, edge }: { readonly feature: string; readonly edge: string },
   type: string,
@@ -100,10 +105,10 @@ const HELD = 'held/';
 const STALE = 'stale/';
 const CONVERGED = 'converged/';
 const FREE = 'free/';
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 const ofAgent = (agent_id: string) => `${agent_id}\n`;
 
-/** The fields that events of a claim carry, each in some of them. Foreign logs leave most of them out. */
+/** The fields of claim events; each event carries some of them. Foreign logs leave most of them out. */
 interface ClaimEventData {
   readonly feature: string;
   readonly edge: string;
@@ -123,7 +128,10 @@ interface ClaimEventData {
   readonly kept_by?: string;
 }
 
-/** Said by the holder or about it. Others' logs hold convergences and releases by whoever came along: those end nothing. */
+/**
+ * Events by the holder or about it. Foreign logs contain convergences and releases by agents that don't hold
+ * the claim: those end nothing.
+ */
 const OF_HOLDER = new Set(['claim_renewed', 'iteration_completed', 'edge_converged', 'edge_released']);
 
 function isByAnother({ lease }: ClaimState, { type, data }: EventBody): boolean {
@@ -131,13 +139,13 @@ function isByAnother({ lease }: ClaimState, { type, data }: EventBody): boolean 
   return OF_HOLDER.has(type) && lease !== undefined && agent_id !== undefined && agent_id !== lease.agent_id;
 }
 
-/** A commit of ours goes by it: however little another's log had said, its holder has it. */
+/** One of our commits relies on it: however little the foreign log said, its holder has the claim. */
 const CONFIRMED = { asked: undefined, unnamed: undefined };
 
-/** Lines of others bring no lease along. */
+/** Foreign lines carry no lease. */
 const confirmedBy = ({ lease }: ClaimEventData) => (lease === undefined ? {} : CONFIRMED);
 
-/** Never throws: what stands in a log that others write too is a fact, however odd. */
+/** Never throws: whatever is in a log that other programs also write is a fact, however odd. */
 function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number): ClaimState {
   const data = event.data as unknown as ClaimEventData;
   const state = before ?? { feature: data.feature, edge: data.edge, last_active_ms: at_ms };
@@ -159,7 +167,8 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
       };
     case 'claim_renewed': {
       const lease = data.lease ?? state.lease;
-      // Another session of the holder goes on under a grant of its own: what the old one asked is not its question.
+      // Another session of the holder continues under a grant of its own: what the old one asked is not its
+      // question.
       const isSame = lease?.token === state.lease?.token;
       const going = { ...state, ...active, ...confirmedBy(data), lease };
       return { ...going, escalation: isSame ? state.escalation : undefined };
@@ -185,7 +194,7 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
     case 'edge_released':
       return freed(state);
     case 'claim_expired':
-      // Not a sign of its holder: `last_active_ms` stays as it is.
+      // Not a sign of life from its holder: `last_active_ms` stays as it is.
       return { ...state, stale_since_ms: at_ms };
     case 'convergence_escalated': {
       const escalation = escalationIn(data, state.lease, at_ms);
@@ -194,10 +203,10 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
     case 'claim_kept':
       return { ...state, ...CONFIRMED, kept_by: data.kept_by };
     case 'review_completed':
-      // With a hard end its time stood still while a person thought about it, and goes on from here.
+      // With a hard end, its time was stopped while a person considered it, and continues from here.
       return { ...state, lease: data.lease ?? state.lease, escalation: undefined };
     default:
-      // `claim_rejected`, and whatever others write about a claim: it changes nothing.
+      // `claim_rejected`, and anything else that other programs write about a claim: it changes nothing.
       return state;
   }
 }
@@ -251,7 +260,7 @@ export const claimEntity: EntityType<ClaimState> = {
   },
 };
 
-/** Held without a sign since that moment, and not yet said to be; the longest silent first. */
+/** Held without a sign of life since that moment and not yet reported as stale; longest silent first. */
 export function idleSince(before_ms: number): Range {
   return {
     by: 'sort',

@@ -1,6 +1,6 @@
 /**
- * Edge names are written in many ways and mean one thing: `design→code`, `Design -> Code` and `design_code` are one edge.
- * The one place that says so.
+ * Edge names have many spellings with one meaning: `design→code`, `Design -> Code` and `design_code` are one
+ * edge. This is the only place that normalises them.
  */
 export function normEdge(edge: string): string {
   return (
@@ -9,14 +9,14 @@ export function normEdge(edge: string): string {
       .trim()
       .toLowerCase()
       .replace(/<?[-=]+>|[→↔⇒⇔]/gu, '_')
-      // A `#` parts feature and edge in ids.
+      // A `#` separates feature and edge in ids.
       .replace(/[\s#-]+/gu, '_')
       .replace(/_+/gu, '_')
       .replace(/^_|_$/gu, '')
   );
 }
 
-/** Features keep their case; only what can't be seen does not tell two of them apart. */
+/** Features keep their case; only invisible characters don't make two of them different. */
 export function normFeature(feature: string): string {
   return feature.normalize('NFC').trim();
 }

@@ -10,17 +10,17 @@ import { claimEvent, claimId } from './edge-claim.ts';
 
 export const CONVERGENCE_APPROVAL = 'convergence';
 
-/** For so long a person is asked; converging again after that asks again. */
+/** How long a person is asked. Converging again after that asks again. */
 const ASKED_MS = limits.approval_hours_max * 3600 * 1000;
 
-/** What is to be written down about the convergence, once a person has let it pass. */
+/** What is logged about the convergence once a person has approved it. */
 export interface Converging {
   readonly iteration?: number | undefined;
   readonly evaluators?: string | undefined;
   readonly convergence_type?: string | undefined;
 }
 
-/** What a person's item of the queue keeps about the convergence that it stands for. */
+/** What the approval in the queue stores about the convergence it stands for. */
 export interface EscalatedConvergence extends Converging {
   readonly feature: string;
   readonly edge: string;
@@ -29,7 +29,9 @@ export interface EscalatedConvergence extends Converging {
   readonly reason: string;
 }
 
-/** The convergence waits, the question is in the queue and people are told: one commit, or none of it. */
+/**
+ * The convergence waits, the question is queued and people are notified: all in one commit, or none of it.
+ */
 export function escalationOf(
   scene: Scene,
   lease: Lease,
@@ -53,7 +55,7 @@ export function escalationOf(
     subject: `${about.edge} on ${about.feature} by ${caller.agent_id}: ${reason}`,
     context: { ...context } as JsonObject,
     requested_by: caller.agent_id,
-    // Of this attempt and no other: a person's no is no answer to the next one.
+    // For this attempt only: a person's no does not answer the next attempt.
     hash: sha256(`${CONVERGENCE_APPROVAL}\n${claimId(command.feature, command.edge)}\n${version}`),
   };
   const want = wanted(shown, ASKED_MS);

@@ -14,25 +14,27 @@ type Mapping = (said: Said, before: ClaimState | undefined) => [type: string, da
 interface Said extends ForeignRecord {
   readonly feature: string;
   readonly edge: string;
-  /** Undefined: nobody was named who can be one. */
+  /** Undefined: no valid agent name was given. */
   readonly role: string | undefined;
 }
 
-/** The claim that a line is about; undefined: about none, or under a name that we would give nobody. */
+/**
+ * The claim that a line is about. Undefined: it is about none, or uses a name that we would give no agent.
+ */
 export function foreignKey({ event_type, feature, edge, agent_id }: ForeignRecord): EntityKey | undefined {
   if (!MAPPINGS.has(event_type) || feature === undefined || edge === undefined) return undefined;
   if (feature.length > limits.feature_chars_max || edge.length > limits.edge_chars_max) return undefined;
   if (isUnprintable(feature) || isUnprintable(edge) || !isAgent(agent_id)) return undefined;
   const key = claimKey(feature, edge);
-  // Composed forms may be longer than what they were written as; three bytes are the most that one unit takes.
+  // Composed forms may be longer than the original text; one unit takes three bytes at most.
   if (key.id.length * 3 > limits.entity_id_bytes_max) return undefined;
   return key.id.startsWith('#') || key.id.endsWith('#') ? undefined : key;
 }
 
 /**
- * Their line as an event of ours, by which a claim goes on: they hold what they started until it ends, however little they
- * said. Undefined where it changes no claim. Only the words we know are taken over:
- * what else stands in such a line may be long, deep, or meant for a terminal.
+ * The foreign line as an event of ours, which the claim's state is built from: foreign agents hold what they
+ * started until it ends, however little they said. Undefined where it changes no claim. Only fields we know
+ * are copied: anything else in such a line may be long, deep, or meant for a terminal.
  */
 export function toClaimEvent(foreign: ForeignRecord, before: ClaimState | undefined): EventBody | undefined {
   const mapping = MAPPINGS.get(foreign.event_type);
@@ -41,7 +43,8 @@ export function toClaimEvent(foreign: ForeignRecord, before: ClaimState | undefi
   if (foreignKey(foreign) === undefined) return undefined;
   const role = isRole(agent_role) ? agent_role : undefined;
   const event = mapping({ ...foreign, feature, edge, role }, before);
-  // Known under the spelling of its first event, so that who compares letter by letter still finds its end.
+  // Stored under the spelling of its first event, so that a reader that compares letter by letter still finds
+  // its end.
   return event && claimEvent({ feature, edge: before?.edge ?? edge }, ...event);
 }
 
@@ -54,8 +57,8 @@ function isRole(agent_role: unknown): boolean {
 }
 
 /**
- * What another holds, by whoever's grant, is not taken from it by a line that anybody can write. Who was not named may be anybody,
- * and most likely is the one that is named next.
+ * A line that any program can write takes no claim from its holder, whatever granted it. An unnamed holder
+ * may be any agent, and most likely is the one that is named next.
  */
 const started: Mapping = (said, before) => {
   const { agent_id, agent_named, at_ms } = said;
@@ -67,8 +70,8 @@ const started: Mapping = (said, before) => {
 };
 
 /**
- * By the time that the line says, for nothing else in a log tells how late it was: the one before it may be hours old. What has no
- * end is over by no time, not even by the last that there is.
+ * By the time in the line itself, because nothing else in a log tells how late it was: the line before may be
+ * hours old. A lease without end is never over, not even at the last possible moment.
  */
 function isOverBy(lease: Lease, at_ms: number): boolean {
   return lease.expires_at_ms < NEVER_MS && isOver(lease, at_ms);
@@ -83,12 +86,12 @@ function granted(
     agent_id,
     agent_type: FOREIGN_TYPE,
     session_id: nameProblem(instance_id) === undefined && instance_id !== undefined ? instance_id : agent_id,
-    // Also where two clocks disagree: a later grant has the greater token.
+    // Holds even where two clocks disagree: a later grant has the greater token.
     token: Math.max(at_ms, (before?.lease?.token ?? 0) + 1),
     granted_at_ms: at_ms,
     expires_at_ms: NEVER_MS,
   };
-  // Who holds it by name already does not become anybody.
+  // A holder that is already known by name does not become unnamed.
   const isKnown = agent_named || (before?.lease?.agent_id === agent_id && before.unnamed !== true);
   const unnamed = isKnown ? undefined : true;
   const source = text(data.source);
@@ -98,7 +101,10 @@ function granted(
   ];
 }
 
-/** Asked for and not yet confirmed: who would hold it then is safe only if nobody else is given it meanwhile. */
+/**
+ * Asked for and not yet confirmed: the future holder is safe only if no other agent is granted the edge in
+ * the meantime.
+ */
 const claimed: Mapping = (said, before) =>
   before?.lease === undefined ? granted(said, before, true) : undefined;
 
@@ -111,7 +117,7 @@ const rejected: Mapping = ({ agent_id, data }, before) => {
   return ['claim_rejected', { agent_id, reason, held_by }];
 };
 
-/** Only the holder's own work is a sign of its holder. Who is not named works on what is held. */
+/** Only the holder's own work is a sign of life. Unnamed work counts for the agent that holds the edge. */
 const worked: Mapping = ({ agent_id, agent_named, event_type, data }, before) => {
   const holder = before?.lease?.agent_id;
   if (holder === undefined || (agent_named && agent_id !== holder)) return undefined;
@@ -149,7 +155,7 @@ const expired: Mapping = ({ agent_id, data }, before) => [
   },
 ];
 
-/** Nobody is asked about it here: it was not our queue that it went to. */
+/** Asks no person here: the escalation did not go to our queue. */
 const escalated: Mapping = ({ role, edge, data }) => [
   'convergence_escalated',
   {
@@ -161,8 +167,8 @@ const escalated: Mapping = ({ role, edge, data }) => [
 ];
 
 /**
- * No reviews: what waits for a person here is decided where we know that it is one, and a line that anybody can write is not
- * that place.
+ * No reviews: what waits for a person here is decided where we know that it is a person, and a line that any
+ * program can write does not prove that.
  */
 const MAPPINGS: ReadonlyMap<string, Mapping> = new Map([
   ['edge_started', started],
@@ -188,7 +194,7 @@ function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** "6/6", or with the numbers in an object. */
+/** "6/6", or an object with the two numbers. */
 function passed(value: unknown): string | undefined {
   if (typeof value === 'string') return text(value);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -6,7 +6,7 @@ import { type ClaimRules, DEFAULT_RULES } from './claim-rules.ts';
 import { describeClaim, type HeldClaim, heldIn, needsResolving, resolveCommand } from './claim-status.ts';
 import { type ClaimState, heldClaims, staleClaims } from './edge-claim.ts';
 
-/** Those said to be stale first; a look is bounded, however many there are. */
+/** Claims already reported as stale come first; a listing is bounded, however many there are. */
 const RANGES = [staleClaims, heldClaims].map((range) => ({ ...range, limit: limits.overview_rows_max }));
 
 export const edgeClaimsNeeds: Needs = { ranges: RANGES };
@@ -18,12 +18,14 @@ function held(loaded: Loaded, now_ms: number): HeldClaim[] {
   );
 }
 
-/** Who works on which edge of which feature, the longest silent first. */
+/** Which agent works on which edge of which feature, longest silent first. */
 export function edgeClaims(loaded: Loaded, rules: ClaimRules = DEFAULT_RULES, now_ms: number): JsonObject[] {
   return held(loaded, now_ms).map((claim) => describeClaim(claim, rules, now_ms));
 }
 
-/** Those that a person has to decide about. What waits for an approval is in the queue of approvals. */
+/**
+ * Claims that a person has to decide about. Convergences that wait for approval are in the approval queue.
+ */
 export function staleEdgeClaims(
   loaded: Loaded,
   rules: ClaimRules = DEFAULT_RULES,

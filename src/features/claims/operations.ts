@@ -1,4 +1,4 @@
-/** What one can ask of claims. */
+/** The operations on claims. */
 export { claimEdge } from './operations/claim-edge-operation.ts';
 export { claimsStatus, resolveStaleClaim, setClaimMode } from './operations/claims-status-operations.ts';
 export { convergeEdge, heartbeatClaim, releaseEdge } from './operations/keep-claim-operations.ts';

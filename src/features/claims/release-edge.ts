@@ -9,7 +9,7 @@ export interface ReleaseEdge extends ClaimCommand {
   readonly reason?: string | undefined;
 }
 
-/** The holder gives it up; nobody else can, whatever they say about themselves. */
+/** The holder releases it; no other agent can, whatever it says about itself. */
 export function releaseEdge(command: ReleaseEdge): Decision<JsonObject> {
   return decideScene(command, (scene) => {
     const { current, caller } = scene;

@@ -6,7 +6,7 @@ import { claimEvent } from './edge-claim.ts';
 
 type Cause = 'holder' | 'person' | 'ttl' | 'stale';
 
-/** However a claim ends without a convergence: whose it was, who ended it and why. */
+/** Any end of a claim without a convergence: who held it, who ended it and why. */
 export function released(
   about: { readonly feature: string; readonly edge: string },
   { agent_id }: Lease,
@@ -17,7 +17,7 @@ export function released(
   return claimEvent(about, 'edge_released', { agent_id, reason, released_by, cause });
 }
 
-/** Written down by whoever relies on it. */
+/** Logged by the first commit that relies on it. */
 export function timeUp(about: { readonly feature: string; readonly edge: string }, lease: Lease): EventBody {
   const reason = `its time was up at ${isoTime(lease.expires_at_ms)}`;
   return released(about, lease, 'ttl', HOUSEKEEPER.agent_id, reason);

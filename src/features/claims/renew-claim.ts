@@ -10,7 +10,7 @@ export interface HeartbeatClaim extends ClaimCommand {
   readonly note?: string | undefined;
 }
 
-/** The holder is at it; with a number, it has done that iteration. */
+/** The holder is still working; with a number, it has completed that iteration. */
 export function heartbeatClaim(command: HeartbeatClaim): Decision<JsonObject> {
   return decideScene(command, (scene) => {
     const own = ownGrant(scene);

@@ -6,8 +6,9 @@ import { type ClaimRecord, type ClaimState, claimEvent, claimKey, NEVER_MS } fro
 import { type EscalatedConvergence, escalatedIn } from './escalation.ts';
 
 /**
- * What a person's word about an escalated convergence does, all in one commit: the item of the queue is decided, and the edge has
- * converged or stays with its holder. A claim that has changed hands meanwhile is not what was asked about.
+ * Carries out a person's decision about an escalated convergence in one commit: the approval is decided, and
+ * the edge has converged or stays with its holder. If the claim has changed hands meanwhile, it is not what
+ * was asked about.
  */
 export function reviewConvergence(approval: ApprovalState, decided: PersonsDecision): Decision<JsonObject> {
   const asked = escalatedIn(approval);
@@ -19,7 +20,7 @@ export function reviewConvergence(approval: ApprovalState, decided: PersonsDecis
       const { feature, edge } = asked;
       const queue = conclusionOf(approval, decided);
       const until_ms = approval.expires_at_ms;
-      // Whatever ends or replaces a grant takes its question with it.
+      // Whatever ends or replaces a grant removes its question too.
       if (record?.state.escalation?.approval_id !== decided.approval_id) {
         const message = `The grant of ${edge} on ${feature} that asked is over: nothing was converged.`;
         const answer = { success: true, status: 'superseded', feature, edge, message };
@@ -43,7 +44,7 @@ export function reviewConvergence(approval: ApprovalState, decided: PersonsDecis
   };
 }
 
-/** Its time stood still: a holder that is sent back has as much of it left as after its last sign. */
+/** Its time was stopped: a holder that is sent back has as much time left as after its last sign of life. */
 function reviewEvent(
   { state }: ClaimRecord,
   asked: EscalatedConvergence,

@@ -13,7 +13,7 @@ import { released, timeUp } from './released.ts';
 
 type StaleTerms = Pick<ClaimRules, 'stale_ms' | 'stale_action'>;
 
-/** By the store's clock, and by the signs on this very claim. */
+/** By the store's clock, and by the signs of life on this very claim. */
 export function isIdle(
   { last_active_ms }: Pick<ClaimState, 'last_active_ms'>,
   { stale_ms }: Pick<ClaimRules, 'stale_ms'>,
@@ -34,8 +34,8 @@ export interface SignalStale {
 }
 
 /**
- * Says once about each of them that it is stale, and ends those whose time was up. What has given a sign since it was looked at is
- * left alone, and so is what was said already by somebody who looked at the same time.
+ * Reports each of them as stale once, and ends those whose time was up. Skips claims that have shown a sign
+ * of life since they were read, and claims that another process reported at the same time.
  */
 export function signalStaleClaims({ seen, rules }: SignalStale): Decision<JsonObject> {
   return {
@@ -63,7 +63,7 @@ interface Said {
   readonly freed?: boolean;
 }
 
-/** Under Coxswain's own name: what it says is no sign of the holder's. */
+/** Under Coxswain's own name, because its report is no sign of life from the holder. */
 function said(state: ClaimState, lease: Lease, rules: StaleTerms, now_ms: number): Said {
   if (isOver(lease, now_ms)) return { events: [timeUp(state, lease)], freed: true };
   if (!isIdle(state, rules, now_ms)) return { events: [] };
@@ -92,13 +92,13 @@ function signal(state: ClaimState, lease: Lease, seconds_idle: number): EventBod
   ];
 }
 
-/** What a person thinks about, or has said to leave, is not taken away meanwhile. */
+/** A claim is not freed while a person considers it, or after a person has said to leave it. */
 export function mayFree({ escalation, kept_by }: ClaimState, { stale_action }: StaleTerms, now_ms: number) {
   const isAskedAbout = escalation !== undefined && now_ms < escalation.asked_until_ms;
   return stale_action === 'auto_release' && !isAskedAbout && kept_by === undefined;
 }
 
-/** One for an idle period. A hash, for a feature's name may be as long as an id may be. */
+/** One per idle period. A hash, because a feature's name may be as long as an id may be. */
 function noticeId({ feature, edge, last_active_ms }: ClaimState, { token }: Lease): string {
   return `stale\n${sha256(`${claimId(feature, edge)}\n${token}\n${last_active_ms}`)}`;
 }
@@ -114,7 +114,10 @@ export interface ResolveStale {
   readonly rules: Pick<ClaimRules, 'stale_ms'>;
 }
 
-/** A person's word about a claim whose holder has fallen silent. One that has come back is not taken from it unseen. */
+/**
+ * A person's decision about a claim whose holder has fallen silent. If the holder has come back unnoticed,
+ * the claim is not taken from it.
+ */
 export function resolveStaleClaim(command: ResolveStale): Decision<JsonObject> {
   const key = claimKey(command.feature, command.edge);
   return {

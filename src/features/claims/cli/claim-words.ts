@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { Style } from '../../../transports/cli/output/paint.ts';
 import { plain } from '../../../transports/cli/output/text.ts';
 
-/** What of an event about a claim its words are made of. */
+/** The parts of a claim event that its wording is built from. */
 interface Told {
   readonly who: string;
   readonly data: JsonObject;
@@ -15,7 +15,7 @@ const as = ({ data }: Told) => (typeof data.agent_role === 'string' ? ` as ${pla
 const because = (reason: unknown) =>
   typeof reason === 'string' && reason !== '' ? `: ${plain(reason)}` : '';
 
-/** Claims on features and edges, in a person's words. */
+/** Events about features and edges, worded for people. */
 export const CLAIMS_TOLD: Readonly<Record<string, readonly [(told: Told) => string | undefined, Style?]>> = {
   edge_started: [(told) => `${agent(told)} works on ${what(told)}${as(told)}`, 'cyan'],
   claim_rejected: [

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { commandLines, oneLine, type View } from '../../../transports/cli/output/layout.ts';
 import { age, plain } from '../../../transports/cli/output/text.ts';
 
-/** What a person should do something about: what it is, and under it the command, whole, to be copied. */
+/** Something a person should act on: what it is and, below it, the complete command to copy. */
 function wanting(words: string, command: string, view: View, indent: number): string[] {
   return [
     oneLine([{ text: '! ', style: 'red' }, words], view, indent),

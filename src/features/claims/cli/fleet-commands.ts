@@ -9,7 +9,7 @@ import {
 import { addExamples } from '../../../transports/cli/program/services.ts';
 import type { StartOptions } from './start-command.ts';
 
-/** `cox start`: `route_work` under the name that a fleet knows it by. */
+/** `cox start`: `route_work` under the name that fleets use. */
 export function declareFleet(program: Command, terminal: Terminal, result: Result): void {
   const start = program
     .command('start')

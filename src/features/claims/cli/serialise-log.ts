@@ -17,7 +17,7 @@ export interface SerialiseOptions extends CommonOptions {
   readonly watch?: boolean;
 }
 
-/** One pass over the inbox, or one after the other until somebody stops it. */
+/** One pass over the inbox, or pass after pass until stopped. */
 export async function serialise(
   options: SerialiseOptions,
   terminal: Terminal,
@@ -28,7 +28,7 @@ export async function serialise(
     terminal,
     async (coxswain) => await decideInbox(coxswain, options, terminal),
   );
-  // Words, and the lines of who watches, were written as they came.
+  // The text, and the lines of `--watch`, have already been written as they came.
   if (isRefusal(answer) || (options.json === true && options.watch !== true))
     await conclude(terminal, answer, options, result);
 }
@@ -56,7 +56,9 @@ export async function decideInbox(
 }
 
 const AGAIN_MS = 1000;
-/** Over some time: what was proposed still lies there. Nothing else mends itself. */
+/**
+ * These errors pass with time, and the proposals are still there then. No other error clears up by itself.
+ */
 const PASSING: ReadonlySet<unknown> = new Set(['database_unavailable', 'disk_full']);
 
 async function keepDeciding(
@@ -75,7 +77,7 @@ async function keepDeciding(
     for await (const _ of store.arrivals(over.signal)) {
       try {
         const pass = await store.serialise();
-        // What can't be moved is found again by every pass.
+        // Every pass finds again what can't be moved.
         const set_aside = pass.set_aside.filter((one) => !known.some(({ file }) => file === one.file));
         known = pass.set_aside;
         if (pass.decided.length + set_aside.length > 0) await tell({ ...pass, set_aside }, options, terminal);
@@ -91,7 +93,7 @@ async function keepDeciding(
   return { success: true };
 }
 
-/** A line for each thing: for a program in JSON, for a person in words. */
+/** One line per item: JSON for a program, words for a person. */
 async function tell(pass: Serialised, options: SerialiseOptions, terminal: Terminal): Promise<void> {
   const lines =
     options.json === true

@@ -27,7 +27,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   );
 }
 
-/** `alice=architect`: names may hold an equals sign, roles do not, so the last one parts them. */
+/** `alice=architect`: names may contain an equals sign, roles don't, so the last one separates them. */
 function readAgent(text: string): JsonObject {
   const cut = text.lastIndexOf('=');
   return cut === -1 ? { agent_id: text } : { agent_id: text.slice(0, cut), agent_role: text.slice(cut + 1) };

@@ -20,7 +20,7 @@ const name = z
   .refine((given) => !isUnprintable(given), 'printable characters only')
   .transform(normFeature);
 const text = z.string().max(2000);
-/** Other implementations have words of their own for what is neither done nor to do. */
+/** Other implementations have their own words for what is neither done nor to do. */
 const status = z.string().max(100).nullish();
 const asset = z.string().max(limits.edge_chars_max);
 
@@ -58,13 +58,16 @@ type FeatureFile = z.output<typeof schema>;
 
 const WANTED = new Set(Object.keys(schema.shape));
 
-/** One feature vector. Keys that mean nothing to routing may be anything; a mistake in the others is told with its line. */
+/**
+ * One feature vector. Keys that routing does not use may be anything; an error in the others is reported with
+ * its line.
+ */
 export async function parseFeature(given: string, place: FilePlace): Promise<ParsedFeature> {
   const read = schema.safeParse(readPlain(given, WANTED));
   if (read.success) return { ok: true, feature: featureOf(read.data, place) };
   const deep = depthProblem(given);
   if (deep !== undefined) return { ok: false, problems: [deep] };
-  // The whole language, and the lines of what is wrong.
+  // The full YAML parser, which also gives the lines of errors.
   const { readYaml } = await import('../../../storage/yaml-file.ts');
   const { value, problems } = readYaml(given, schema);
   if (value === undefined || problems.length > 0) return { ok: false, problems };
@@ -103,7 +106,7 @@ function featureOf(read: FeatureFile, { file, touched_ms }: FilePlace): Feature 
     priority: priorityOf(read.priority),
     time_box_ends_ms: timeBoxEnd(time_box ?? {}),
     trajectory: trajectoryOf(read),
-    // Nobody has filled it in: that is not to say that it touches nothing.
+    // Not filled in, which does not mean that it touches nothing.
     modules: modules == null || modules.length === 0 ? undefined : [...new Set(modules)],
     dependencies: (dependencies ?? []).map((each) => ({
       feature: each.feature,

@@ -35,7 +35,7 @@ export function parseModules(text: string): ParsedModules {
         ([module, given]) => [module, Array.isArray(given) ? given : (given?.depends_on ?? [])] as const,
       );
   const graph = new Map<string, string[]>();
-  // The same module twice: it builds on all that either says.
+  // The same module twice: it builds on everything that either entry lists.
   for (const [module, depends_on] of entries)
     graph.set(module, [...(graph.get(module) ?? []), ...depends_on]);
   return { modules: Object.fromEntries(graph), problems };

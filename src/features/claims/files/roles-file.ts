@@ -16,7 +16,10 @@ const [file, looseFile] = [rolesSchema(true), rolesSchema(false)];
 
 type Complain = (path: PropertyKey[], reason: string) => void;
 
-/** `agent_roles.yml`: what it decides, or every mistake in it. What other implementations add to it is no mistake. */
+/**
+ * `agent_roles.yml`: what it decides, or every mistake in it. Keys that other implementations add are no
+ * mistake.
+ */
 export function parseRoles(text: string, name: string): ParsedRoles {
   const deep = depthProblem(text);
   if (deep !== undefined) return { ok: false, problems: [deep] };
@@ -62,7 +65,7 @@ function rulesOf(read: RolesFile, name: string, complain: Complain): ClaimRules 
   };
 }
 
-/** Without a list of roles the default one holds; with one, only what stands in it. */
+/** Without a list of roles the default list applies; with one, only the roles in it. */
 function rolesOf(read: RolesFile, complain: Complain): ClaimRules['roles'] {
   if (read.roles === undefined) return DEFAULT_RULES.roles;
   return Object.fromEntries(

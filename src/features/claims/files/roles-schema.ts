@@ -23,13 +23,13 @@ const seconds = z
   )
   .transform(Number);
 
-/** A folder of its own for each agent, and no way out of the folder it is in. */
+/** A separate folder for each agent that can't lead out of its parent folder. */
 const folder = text
   .max(FOLDER_CHARS_MAX)
   .refine(isInside, 'a relative path without .. in it')
   .transform(withoutSlash);
 
-/** An agent's own, on a disk or in a bucket. */
+/** The agent's own place, on a disk or in a bucket. */
 const agentPlace = text
   .refine(isAgentPlace, {
     error: ({ input }) =>
@@ -52,9 +52,9 @@ function withoutSlash(path: string): string {
 }
 
 /**
- * All that the files of the other implementations have, and what is ours: `agents`, `edges`, and three keys of
- * `work_isolation`. Unknown keys at the top and in roles are kept, for a warning; elsewhere a mistyped one would silently
- * change who may what, so there they are refused (`strict`).
+ * Everything that the files of other implementations contain, and our additions: `agents`, `edges`, and three
+ * keys of `work_isolation`. Unknown keys at the top level and in roles are kept, for a warning. Elsewhere a
+ * mistyped key would silently change permissions, so there it is refused (`strict`).
  */
 export function rolesSchema(strict: boolean) {
   const object = (strict ? z.strictObject : z.object) as typeof z.strictObject;
@@ -119,6 +119,6 @@ export function rolesSchema(strict: boolean) {
 
 export type RolesFile = z.output<ReturnType<typeof rolesSchema>>;
 
-/** What is read of it; the rest of a section is for other implementations. */
+/** The sections that are read; the rest is for other implementations. */
 export const KNOWN_KEYS = new Set(Object.keys(rolesSchema(true).shape));
 export const KNOWN_ROLE_KEYS = new Set(['description', 'converge_edges', 'human_review_bypass']);

@@ -1,4 +1,4 @@
-/** A time box as feature files write it; the names differ from one implementation to the next. */
+/** A time box as feature files write it; the key names differ between implementations. */
 export interface TimeBox {
   readonly enabled?: boolean | null | undefined;
   readonly duration?: string | number | null | undefined;
@@ -16,7 +16,10 @@ const UNITS_MS: readonly (readonly [RegExp, number])[] = [
   [/^w(?:eeks?)?$/, 7 * 86_400_000],
 ];
 
-/** When it ends: as it says, or its start and `1 week`, `3 days`, `2h`. Undefined: it has none, or has not begun. */
+/**
+ * When it ends: as stated, or its start plus `1 week`, `3 days`, `2h`. Undefined: it has none, or has not
+ * begun.
+ */
 export function timeBoxEnd(box: TimeBox): number | undefined {
   if (box.enabled === false) return undefined;
   const end_ms = moment(box.ends ?? box.expires_at);

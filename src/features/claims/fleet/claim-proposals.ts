@@ -17,11 +17,11 @@ import type { ClaimCommand } from '../acting.ts';
 import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from '../commands.ts';
 import type { Fleet } from './fleet.ts';
 
-/** What is proposed, the operation that it stands for, and the decision behind that. */
+/** The proposal's name, the operation it stands for, and the decision behind that. */
 interface Word {
   readonly event_type: string;
   readonly command: string;
-  /** Gives back or ends: possible also when its agent's time is up. */
+  /** Releases or ends a claim: possible even after its agent's time is up. */
   readonly winds_down?: true;
   decide(asked: ClaimCommand, proposal: AgentProposal): Decision<JsonObject>;
 }
@@ -49,7 +49,7 @@ const WORDS: readonly Word[] = [
 ];
 
 /**
- * How claims are proposed in an inbox, and how what is proposed there is decided: as a call of that agent's would be, its profile
+ * How claims are proposed in an inbox, and how a proposal is decided: like a call by that agent, its profile
  * included.
  */
 export function claimProposals(fleet: Fleet, ruling: RulesOptions): ForeignProposals {
@@ -83,8 +83,8 @@ export function claimProposals(fleet: Fleet, ruling: RulesOptions): ForeignPropo
 }
 
 /**
- * Whoever writes a file could name any session and be of any type, and so have another profile and as much time as it likes: only
- * a session that is there says who asks.
+ * The writer of a file could name any session and any agent type, and so get another profile and unlimited
+ * time. So only an existing session identifies the caller.
  */
 function knownSession(
   agent_id: string,
@@ -97,7 +97,7 @@ function knownSession(
   return isHere(stateOf(sessionKey(actor)) as SessionState | undefined, actor) ? actor : undefined;
 }
 
-/** Without what its caller's profile says about it. */
+/** The command without the wrapper of its caller's profile. */
 function innermost(command: Command): Command {
   return command.name === 'governed' ? innermost(command.args[1] as Command) : command;
 }

@@ -17,10 +17,13 @@ export interface ReadFeatures {
   readonly problems: readonly PlacedProblem[];
 }
 
-/** A list of the others, not a feature; workspaces of other implementations have one. */
+/** A list of the features, not a feature itself; workspaces of other implementations have one. */
 const INDEX = /^feature_index\.ya?ml$/;
 
-/** `features/**.yml` below a workspace folder, active and completed ones alike. What can't be read is told, the rest counts. */
+/**
+ * `features/**.yml` below a workspace folder, active and completed alike. Unreadable files are reported; the
+ * rest counts.
+ */
 export class FeatureFolder {
   readonly #folder: string;
   readonly #files: KeptFiles<ParsedFeature>;
@@ -53,7 +56,7 @@ export class FeatureFolder {
 
   async #parse(path: string, file: FileText): Promise<ParsedFeature> {
     if (!file.ok) return { ok: false, problems: [{ line: 1, field: 'file', reason: file.reason }] };
-    // Only who has features pays for the parser.
+    // The parser is loaded only where there are features.
     const { parseFeature } = await import('../files/feature-file.ts');
     return await parseFeature(file.text, { file: fileName(this.#folder, path), touched_ms: 0 });
   }
@@ -69,7 +72,7 @@ interface Found {
   readonly stat: Stats;
 }
 
-/** The walk: no folder twice, no way out of the workspace, bounded in depth and number. */
+/** The walk: visits no folder twice, does not leave the workspace, and is bounded in depth and number. */
 class FeatureFiles {
   readonly #folder: string;
   readonly #problems: PlacedProblem[];
@@ -100,7 +103,7 @@ class FeatureFiles {
       if (!isNothing(error)) this.#complain(folder, 'can’t be read');
       return;
     }
-    // The order of a folder differs from disk to disk; of two files with one feature the first counts.
+    // The order within a folder differs between disks; of two files with the same feature the first counts.
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       const path = join(folder, entry.name);
@@ -125,7 +128,7 @@ class FeatureFiles {
     else this.#found.push({ path, stat });
   }
 
-  /** Gone since the folder was listed, or a link to nothing: it is simply not there. */
+  /** Removed since the folder was listed, or a dangling link: treated as absent. */
   #statOf(path: string): Stats | undefined {
     try {
       return statSync(path, { throwIfNoEntry: false });

@@ -19,8 +19,9 @@ interface ReadRoles {
 }
 
 /**
- * The fleet's folder on disk: `COX_WORKSPACE`, or `.ai-workspace` in the repository's own work tree. All worktrees share it, as
- * they share the store: one that could bring its own rules would let its agent write itself a role.
+ * The fleet's folder on disk: `COX_WORKSPACE`, or `.ai-workspace` in the repository's main work tree. All
+ * worktrees share it, as they share the store: if a worktree could bring its own rules, its agent could give
+ * itself a role.
  */
 export class FleetReader implements Fleet {
   readonly folder: string;
@@ -30,7 +31,7 @@ export class FleetReader implements Fleet {
   readonly #roles: () => Promise<ReadRoles | undefined>;
   readonly #ttl_ms: number | undefined;
 
-  /** `ttl_ms`: the hard end of a claim where the file names none. */
+  /** `ttl_ms`: the hard end of a claim where the file sets none. */
   constructor(workspace: Workspace, clock: Clock, env: NodeJS.ProcessEnv = process.env, ttl_ms?: number) {
     this.#ttl_ms = ttl_ms;
     this.#top = workspace.main ?? workspace.root;
@@ -60,7 +61,7 @@ export class FleetReader implements Fleet {
     const file = this.#nameOf(path);
     if (!text.ok)
       return { file, parsed: { ok: false, problems: [{ line: 1, field: 'file', reason: text.reason }] } };
-    // Only who has such a file pays for the parser.
+    // The parser is loaded only where such a file exists.
     const { parseRoles } = await import('../files/roles-file.ts');
     return { file, parsed: parseRoles(text.text, file) };
   }
@@ -79,7 +80,7 @@ export class FleetReader implements Fleet {
       const roles = await this.#roles();
       const warnings = roles?.parsed.ok === true ? roles.parsed.warnings : [];
       return {
-        // Without the graph nobody knows what else a feature's modules reach.
+        // Without the graph it is unknown what else a feature's modules reach.
         features:
           wrong.length === 0 ? read.features : read.features.map((each) => ({ ...each, modules: undefined })),
         modules,
@@ -92,7 +93,7 @@ export class FleetReader implements Fleet {
     };
   }
 
-  /** Relative to the repository where it is inside. */
+  /** Relative to the repository if it is inside. */
   #nameOf(path: string): string {
     const way = relative(this.#top, path);
     const isInside = way !== '..' && !way.startsWith(`..${sep}`);

@@ -4,13 +4,16 @@ import { defineService } from '../../../runtime/service.ts';
 import { type ClaimRules, DEFAULT_RULES } from '../claim-rules.ts';
 import type { Feature, ModuleGraph } from '../routing/feature.ts';
 
-/** The fleet's own folder (`.ai-workspace`): its rules, and what there is to do. */
+/** The fleet's own folder (`.ai-workspace`): its rules and its planned work. */
 export interface Fleet {
   /** Absolute; it need not exist. */
   readonly folder: string;
-  /** `COX_ASSETS`: the bucket in which agents draft and the assets are; else the rules say, or they are on this disk. */
+  /**
+   * `COX_ASSETS`: the bucket that holds drafts and assets; else the rules say where they are, or they are on
+   * this disk.
+   */
   readonly assets?: string | undefined;
-  /** `agent_roles.yml`, or what goes without one; a refusal when the file has mistakes in it. */
+  /** `agent_roles.yml`, or the defaults without one; a refusal when the file has mistakes. */
   rules(): Promise<ClaimRules | Refusal>;
   plan(): Promise<FleetPlan>;
 }
@@ -18,11 +21,11 @@ export interface Fleet {
 export interface FleetPlan {
   readonly features: readonly Feature[];
   readonly modules: ModuleGraph;
-  /** Files that could not be read, each with its line; the others count all the same. */
+  /** Files that could not be read, each with its line; the other files still count. */
   readonly problems: readonly JsonObject[];
 }
 
-/** Nothing is known of a fleet: the rules that go without a file, and no plan. */
+/** No fleet is known: the default rules, and no plan. */
 export const noFleet: Fleet = {
   folder: '',
   rules: async () => DEFAULT_RULES,

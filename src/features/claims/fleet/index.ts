@@ -1,4 +1,4 @@
-/** What others may use of fleet in claims. */
+/** What other folders may use of the claims fleet. */
 
 export { type Fleet, fleetService } from './fleet.ts';
 export { FleetReader } from './fleet-reader.ts';

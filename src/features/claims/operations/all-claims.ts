@@ -4,7 +4,10 @@ import { CLAIM, type ClaimState } from '../edge-claim.ts';
 
 const PAGE = 1000;
 
-/** Every claim of the project, page by page; each page is of its own moment, and what follows from it is advice. */
+/**
+ * Every claim of the project, page by page. Each page is read at its own moment, so conclusions from it are
+ * only advice.
+ */
 export async function allClaims(step: Step): Promise<{ claims: ClaimState[]; now_ms: number }> {
   const claims: ClaimState[] = [];
   for (let from = ''; ; ) {

@@ -50,7 +50,7 @@ function isRejection(answer: JsonObject): boolean {
 async function claim(command: ClaimEdge, wait_ms: number, step: Step): Promise<JsonObject> {
   const { rules } = command;
   if (wait_ms > 0 || rules.stale_action === 'auto_release') {
-    // A rejection is written down at most once, at the end: a call has one outcome.
+    // A rejection is logged at most once, at the end: a call has one outcome.
     const got = await tryFirst(command, wait_ms, step);
     if (got !== undefined) return got;
   }
@@ -59,14 +59,14 @@ async function claim(command: ClaimEdge, wait_ms: number, step: Step): Promise<J
   return answer;
 }
 
-/** What came of it without being rejected. */
+/** The outcome, unless it is a rejection. */
 async function tryFirst(command: ClaimEdge, wait_ms: number, step: Step): Promise<JsonObject | undefined> {
   const tentative = { ...command, tentative: true };
   const attempt = async () => {
     const answer = answerOf(await step.run(decide(tentative)));
     return isRejection(answer) ? { rejected: answer } : { answer };
   };
-  // Before the first look: what others do from then on is heard.
+  // Subscribe before the first look, so that no change by another process is missed afterwards.
   const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFreeClaim(command, row));
   try {
     let tried = await attempt();
@@ -92,7 +92,7 @@ async function tryFirst(command: ClaimEdge, wait_ms: number, step: Step): Promis
   }
 }
 
-/** Told to whoever was turned away, not written down: it is advice of this moment. */
+/** Told to the caller that was turned away, but not logged: it is advice of this moment. */
 async function withSuggestion(rejection: Refusal, input: Input, step: Step): Promise<JsonObject> {
   const agent_role = input.agent_role ?? step.agent_role ?? '';
   const next = await suggestNext(step, { agent_id: step.caller.agent_id, agent_role }, input);

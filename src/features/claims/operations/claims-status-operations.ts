@@ -20,7 +20,7 @@ export const claimsStatus = {
   input: async () => (await import('../schemas/claim-schemas.ts')).claimsStatus,
   async handle(query, step) {
     const read = await step.use(fleetService).rules();
-    // A file with mistakes in it keeps nobody from seeing who does what.
+    // A file with mistakes must not prevent the status from being shown.
     const rules = 'success' in read ? DEFAULT_RULES : read;
     if (!('success' in read)) await trySignalStale(step, rules);
     const { loaded, now_ms } = await step.find(claimsNeeds(query));
@@ -57,7 +57,7 @@ export const resolveStaleClaim = {
   input: async () => (await import('../schemas/claim-schemas.ts')).resolveStaleClaim,
   async handle({ feature, edge, decision, reason, even_if_active }, step) {
     const rules = await step.use(fleetService).rules();
-    // A person's word does not wait for a file to be mended.
+    // A person's decision does not wait until a file is repaired.
     const { stale_ms } = 'success' in rules ? DEFAULT_RULES : rules;
     const decided_by = step.caller.agent_id;
     const command = { feature, edge, decision, reason, even_if_active, decided_by, rules: { stale_ms } };

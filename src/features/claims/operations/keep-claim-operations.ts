@@ -16,12 +16,12 @@ export interface ClaimInput {
   fencing_token?: number | undefined;
 }
 
-/** The name of a claim among the grants of a connection. */
+/** The name of a claim among a connection's grants. */
 export function grantOf({ feature, edge }: ClaimInput): string {
   return `claim/${claimId(feature, edge)}`;
 }
 
-/** Who asks about what, by which rules; or what is wrong with the rules. */
+/** The caller, the subject and the rules that apply; or what is wrong with the rules. */
 export async function commandOf(input: ClaimInput, step: Step): Promise<ClaimCommand | Refusal> {
   const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
@@ -30,7 +30,7 @@ export async function commandOf(input: ClaimInput, step: Step): Promise<ClaimCom
   return { caller: step.caller, unnamed: step.unnamed, agent_role, feature, edge, rules };
 }
 
-/** What the holder does with its claim: by the grant it names, else by the one this connection got. */
+/** What the holder does with its claim: under the grant it names, else under the one this connection got. */
 async function withGrant<I extends ClaimInput>(
   input: I,
   step: Step,
@@ -42,7 +42,10 @@ async function withGrant<I extends ClaimInput>(
   return answerOf(await step.run(decide({ ...command, caller: { ...command.caller, token } })));
 }
 
-/** Only the grant that this answer ended: it may come again, when the connection has got another one since. */
+/**
+ * Forgets only the grant that this answer ended: an answer may be repeated after the connection has got
+ * another grant.
+ */
 function forgetEnded({ fencing_token }: JsonObject, input: ClaimInput, step: Step): void {
   step.grants.forget(grantOf(input), fencing_token as number);
 }

@@ -49,7 +49,10 @@ export const routeWork = {
   },
 } satisfies Operation<Input>;
 
-/** Looking at all claims for each of many who are turned away at once would cost more than all they do. */
+/**
+ * When many agents are turned away at once, reading all claims for each of them would cost more than all
+ * their work.
+ */
 const SUGGESTED_MS = 1000;
 
 interface Kept {
@@ -60,8 +63,9 @@ interface Kept {
 const kept = new WeakMap<Fleet, Map<string, Kept>>();
 
 /**
- * What the agent should take instead of what it could not have; undefined when there is nothing for its role. For a moment the
- * same again: it is advice, and whoever finds that taken, too, gets another one.
+ * What the agent should take instead of the refused edge; undefined when there is nothing for its role. The
+ * answer is reused for a moment: it is only advice, and an agent that finds that edge taken too gets another
+ * suggestion.
  */
 export async function suggestNext(step: Step, agent: Crew, refused: Edge): Promise<Suggestion | undefined> {
   const ofFleet = kept.get(step.use(fleetService)) ?? new Map<string, Kept>();
@@ -104,7 +108,7 @@ function routeCrew(crew: readonly Crew[], { plan, rules, claims, now_ms }: Situa
   return route(plan, taken, crew, rules, now_ms);
 }
 
-/** The role that the file gives, else the one that was named, else the one it claims under now. */
+/** The role that the file gives, else the one that was named, else the one the agent claims under now. */
 function crewMember(
   { agent_id, agent_role }: { agent_id: string; agent_role?: string | undefined },
   situation: Situation,

@@ -7,12 +7,15 @@ import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';
 import { fleetService } from '../fleet/fleet.ts';
 import { isIdle, mayFree, type SeenIdle } from '../stale-claims.ts';
 
-/** Claims that fell silent together are told in so many commits; the rest is for whoever looks next. */
+/**
+ * Claims that fell silent together are reported in at most this many commits; the next call that looks
+ * handles the rest.
+ */
 const ROUNDS_MAX = 20;
 
 /**
- * Says about each claim without a sign for too long that it is stale, once. Nobody has to run this on a schedule: whoever is
- * turned away or looks at the claims does it. True: something was freed.
+ * Reports each claim that was silent for too long as stale, once. This needs no schedule: every call that is
+ * turned away or lists the claims does it. True: something was freed.
  */
 export async function signalStale(step: Step, rules: ClaimRules): Promise<boolean> {
   let freed = false;
@@ -31,7 +34,10 @@ export async function signalStale(step: Step, rules: ClaimRules): Promise<boolea
   return freed;
 }
 
-/** Silent and not yet said to be; and, where the rules free them, those that were only said to be. */
+/**
+ * Silent claims that are not yet reported and, where the rules free stale claims, those that were only
+ * reported.
+ */
 async function dueNow(step: Step, rules: ClaimRules, now_ms: number): Promise<SeenIdle[]> {
   const idle = idleSince(lastSign_ms(rules, now_ms));
   const told = rules.stale_action === 'auto_release' ? [staleClaims] : [];
@@ -44,12 +50,12 @@ async function dueNow(step: Step, rules: ClaimRules, now_ms: number): Promise<Se
     .map(({ state: { feature, edge, last_active_ms } }) => ({ feature, edge, last_active_ms }));
 }
 
-/** Whose last sign is before this is stale now. */
+/** A claim whose last sign of life is before this is stale now. */
 export function lastSign_ms({ stale_ms }: Pick<ClaimRules, 'stale_ms'>, now_ms: number): number {
   return Math.floor(now_ms) - stale_ms + 1;
 }
 
-/** For a look: one that can't be written down is still a look. */
+/** For read calls: they still answer when the report can't be written. */
 export async function trySignalStale(step: Step, rules: ClaimRules): Promise<void> {
   try {
     await signalStale(step, rules);
@@ -58,7 +64,7 @@ export async function trySignalStale(step: Step, rules: ClaimRules): Promise<voi
   }
 }
 
-/** In no list: processes that live long ask for it from time to time, with an input they have built. */
+/** Not listed: long-lived processes call it from time to time, with an input they have built. */
 export const tendClaims = {
   name: 'signal_stale_claims',
   group: 'claim',

@@ -2,13 +2,13 @@ import { limits } from '../../../kernel/limits.ts';
 import type { PairAdvice, Suggestion, TakenEdge } from './feature.ts';
 import { innerProduct, isDisjoint, type ModuleSpace, unite, type Vector } from './modules.ts';
 
-/** A feature that somebody works on, or is about to. */
+/** A feature that an agent works on, or is about to. */
 interface Busy {
   readonly feature: string;
   readonly agent_id: string;
 }
 
-/** What is being worked on, and what gets in its way. */
+/** The features being worked on, and what conflicts with them. */
 export class BusyFeatures {
   readonly #space: ModuleSpace;
   readonly #claimed: Busy[];
@@ -26,12 +26,12 @@ export class BusyFeatures {
     this.#assigned.push({ feature, agent_id });
   }
 
-  /** Features that somebody has claimed an edge of. */
+  /** Features with a claimed edge. */
   get claimed(): ReadonlySet<string> {
     return new Set(this.#claimed.map(({ feature }) => feature));
   }
 
-  /** What the agent should keep clear of: all that the others are at. */
+  /** What the agent should avoid: everything that other agents work on. */
   othersThan(agent_id: string): Others {
     const others = [...this.#claimed, ...this.#assigned].filter((busy) => busy.agent_id !== agent_id);
     const reach = this.#space.empty();
@@ -44,7 +44,7 @@ export class BusyFeatures {
     return new Others(this.#space, others, isKnown ? reach : undefined);
   }
 
-  /** The pairs that are not to run side by side, what was just assigned before what runs already. */
+  /** The pairs that should not run side by side; new assignments come before features already in progress. */
   warnings(order: (a: string, b: string) => number): PairAdvice[] {
     const found: PairAdvice[] = [];
     const claimed = this.#claimed.slice(0, limits.claims_listed_max);
@@ -69,11 +69,11 @@ export class BusyFeatures {
   }
 }
 
-/** What others are at, seen by one agent. */
+/** What other agents work on, seen from one agent. */
 export class Others {
   readonly #space: ModuleSpace;
   readonly #busy: readonly Busy[];
-  /** Undefined: nobody knows what they touch. */
+  /** Undefined: it is unknown what they touch. */
   readonly #reach: Vector | undefined;
 
   constructor(space: ModuleSpace, busy: readonly Busy[], reach: Vector | undefined) {
@@ -93,7 +93,7 @@ export class Others {
     return vector !== undefined && this.#reach !== undefined && isDisjoint(vector, this.#reach);
   }
 
-  /** Who is in the way of it, in words. */
+  /** Which agents are in its way, in words. */
   inTheWay(feature: string): string {
     for (const { feature: other, agent_id } of this.#busy) {
       const { is_orthogonal, inner_product, shared_modules } = adviceFor(feature, other, this.#space);

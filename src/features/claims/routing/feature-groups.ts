@@ -1,9 +1,9 @@
 import { isDisjoint, type ModuleSpace, unite, type Vector } from './modules.ts';
 
 /**
- * Features that can all run beside each other. The largest such set is as hard to find as they come; going through them in
- * order and putting each into the first group that it shares nothing with is quick, the same every time, and keeps the most
- * urgent ones together.
+ * Features that can all run side by side. Finding the largest such set is NP-hard. Going through the features
+ * in order and putting each into the first group that it shares nothing with is quick and deterministic, and
+ * keeps the most urgent ones together.
  */
 export function groupsOf(features: readonly string[], space: ModuleSpace): string[][] {
   const groups: { members: string[]; reach: Vector }[] = [];

@@ -4,13 +4,13 @@ import type { Feature, TakenEdge } from './feature.ts';
 
 type StepState = Feature['trajectory'][number];
 
-/** An edge that nobody works on and that could be begun now. */
+/** An edge that no agent works on and that could be started now. */
 export interface OpenEdge {
   readonly feature: string;
   readonly edge: string;
 }
 
-/** How far each feature is: what its file says, and what the claims say since. */
+/** How far each feature has got: what its file says, and what the claims have said since. */
 export class Progress {
   readonly #features: ReadonlyMap<string, Feature>;
   readonly #taken: ReadonlyMap<string, TakenEdge>;
@@ -24,7 +24,7 @@ export class Progress {
     return this.#taken.get(claimId(feature, edge));
   }
 
-  /** Somebody holding it again outdoes that it was converged before. */
+  /** A new claim on it overrides that it was converged before. */
   isConverged(feature: Feature, { edge, status }: StepState): boolean {
     const claim = this.claim(feature.feature, edge);
     if (claim?.agent_id !== undefined) return false;
@@ -35,32 +35,32 @@ export class Progress {
     return feature.trajectory.filter((step) => !this.isConverged(feature, step));
   }
 
-  /** What can be begun: not held, and nothing that it builds on is still open. */
+  /** The edges that can be started: not held, and everything they build on is done. */
   openEdges(feature: Feature): OpenEdge[] {
     const left = this.unconverged(feature);
     const ready = left.filter(
       (step) => !left.some((other) => other !== step && isBefore(other, step, feature)),
     );
-    // Where each waits for another (the graph leads back to `intent`) the first one begins.
+    // If each edge waits for another one (the graph leads back to `intent`), the first one begins.
     return (ready.length === 0 ? left.slice(0, 1) : ready)
       .filter((step) => this.claim(feature.feature, step.edge)?.agent_id === undefined)
       .map(({ edge }) => ({ feature: feature.feature, edge }));
   }
 
-  /** In words; undefined: nothing it depends on is missing. */
+  /** In words; undefined: all dependencies are met. */
   missing(feature: Feature): string | undefined {
     for (const { feature: name, asset, resolved } of feature.dependencies) {
       const other = this.#features.get(normFeature(name));
       const what = asset === undefined ? name : `${name} (${asset})`;
       if (other === undefined) {
-        // What is not known is not done, unless the file says that it is.
+        // An unknown feature counts as not done, unless the file says that it is.
         if (resolved !== true) return `waits for ${what}, of which nothing is known`;
       } else if (!this.#isReached(other, asset)) return `waits for ${what}`;
     }
     return undefined;
   }
 
-  /** An asset that is no step of the other feature is there when the whole feature is. */
+  /** An asset that is no step of the other feature exists once that whole feature is done. */
   #isReached(feature: Feature, asset: string | undefined): boolean {
     const name = asset === undefined ? undefined : normEdge(asset);
     const step = feature.trajectory.find(({ edge, to }) => to === name || edge === name);
@@ -69,7 +69,10 @@ export class Progress {
   }
 }
 
-/** Whether `other` has to be done first: it leads to what `step` starts from. Where that can't be told, the order counts. */
+/**
+ * Whether `other` has to be done first, because it leads to what `step` starts from. Where that is unknown,
+ * the order in the file counts.
+ */
 function isBefore(other: StepState, step: StepState, { trajectory }: Feature): boolean {
   if (step.from !== undefined && other.to !== undefined) return other.to === step.from;
   return trajectory.indexOf(other) < trajectory.indexOf(step);

@@ -1,10 +1,11 @@
 import type { Feature, ModuleGraph } from './feature.ts';
 
-/** Which modules a feature reaches: those it names and all that they build on. One bit each. */
+/** Which modules a feature reaches: those it names and everything they build on. One bit each. */
 export type Vector = Uint32Array;
 
 /**
- * Every feature as a vector over the modules. A feature nobody knows the modules of has none, and is orthogonal to nothing.
+ * Every feature as a vector over the modules. A feature with unknown modules has no vector, and is orthogonal
+ * to no feature.
  */
 export class ModuleSpace {
   readonly #numbers = new Map<string, number>();
@@ -29,7 +30,7 @@ export class ModuleSpace {
     return new Uint32Array(Math.ceil(this.#names.length / 32));
   }
 
-  /** Modules that both reach, so many at most, in the order of their names. */
+  /** Modules that both reach, at most `max`, ordered by name. */
   shared(a: Vector, b: Vector, max: number): string[] {
     const found: string[] = [];
     for (let word = 0; word < a.length && found.length < max; word += 1) {
@@ -49,7 +50,7 @@ export class ModuleSpace {
     return number;
   }
 
-  /** A module is visited once, so that a circle of dependencies ends. */
+  /** Each module is visited once, so that a dependency cycle ends. */
   #closure(modules: readonly number[]): Vector {
     const reached = this.empty();
     const queue = [...modules];

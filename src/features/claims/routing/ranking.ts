@@ -1,11 +1,11 @@
 import type { Feature } from './feature.ts';
 import type { Progress } from './feature-progress.ts';
 
-/** So soon before its end a time box goes before everything else. */
+/** This soon before its end, a time box takes precedence over everything else. */
 const TIME_BOX_SOON_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** What decides which feature comes first: the smaller number, tier by tier. */
+/** Which feature comes first: the smaller number, tier by tier. */
 export interface Rank {
   readonly feature: string;
   readonly tiers: readonly Tier[];
@@ -13,11 +13,14 @@ export interface Rank {
 
 interface Tier {
   readonly value: number;
-  /** Why it comes first, when this tier is what made the difference. */
+  /** Why it comes first, when this tier made the difference. */
   readonly words: string;
 }
 
-/** Time box about to end, fewest unconverged edges, priority, most recently touched; and the name, so that there is an order. */
+/**
+ * Time box about to end, fewest unconverged edges, priority, most recently touched; then the name, so that
+ * the order is total.
+ */
 export function rankOf(feature: Feature, progress: Progress, touched_ms: number, now_ms: number): Rank {
   const left_ms = (feature.time_box_ends_ms ?? Number.POSITIVE_INFINITY) - now_ms;
   const edges = progress.unconverged(feature).length;

@@ -21,16 +21,16 @@ export interface Plan {
   readonly modules: ModuleGraph;
 }
 
-/** A feature that could be worked on, with the edges that could be begun. */
+/** A feature that could be worked on, with the edges that could be started. */
 interface Candidate {
   readonly rank: Rank;
   readonly edges: string[];
 }
 
 /**
- * What each agent should take next. Of what is open to it an agent gets first what its role may converge, then what shares no
- * module with what others are at, then the feature that ranks first; so two agents are sent to the same modules only when
- * nothing else is left, and are told so.
+ * What each agent should take next. Among the work open to it, an agent first gets what its role may
+ * converge, then what shares no module with the work of other agents, then the feature that ranks first. So
+ * two agents are sent to the same modules only when nothing else is left, and are told so.
  */
 export function route(
   plan: Plan,
@@ -107,7 +107,7 @@ interface Sifting {
   readonly now_ms: number;
 }
 
-/** What can be worked on, best first; what can't yet, and what is for a person. */
+/** The features that can be worked on, best first; those that can't yet, and those that need a person. */
 function sift(
   features: readonly Feature[],
   { progress, ranks, claimed, rules, now_ms }: Sifting,
@@ -155,7 +155,7 @@ function choose(
     const offers = best.get(kind);
     const offer = { rank, edge, mayEnd: own !== undefined, isClear };
     if (offers === undefined) best.set(kind, [offer]);
-    // The next best says by what the best one won.
+    // The runner-up shows which tier decided for the best one.
     else if (offers.length < 2) offers.push(offer);
   }
   for (const kind of ['true true', 'true false', 'false true', 'false false']) {
@@ -188,7 +188,10 @@ function reasonFor(
   return parts.filter((part) => part !== '').join('; ');
 }
 
-/** What was assigned is not open any more, nor is the rest of its feature where one agent at a time works on one. */
+/**
+ * Removes what was assigned. Where only one agent at a time may work on a feature, it removes the rest of the
+ * feature too.
+ */
 function strike(candidates: Candidate[], { feature, edge }: Suggestion, rules: ClaimRules): void {
   const index = candidates.findIndex(({ rank }) => rank.feature === feature);
   const candidate = candidates[index];

@@ -4,7 +4,7 @@ import type { ClaimRules } from '../claim-rules.ts';
 import type { ClaimState } from '../edge-claim.ts';
 import type { TakenEdge } from './feature.ts';
 
-/** A claim as routing sees it now: a lease that has run out holds nothing. */
+/** A claim as routing sees it now: an expired lease holds nothing. */
 export function takenOf(claim: ClaimState, { stale_ms }: ClaimRules, now_ms: number): TakenEdge {
   const { feature, edge, lease, escalation, converged, last_active_ms, stale_since_ms } = claim;
   const base = { feature, edge, last_active_ms };

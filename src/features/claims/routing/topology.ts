@@ -2,16 +2,16 @@ import { normEdge } from '../edge.ts';
 
 /** One step of a feature: the asset it starts from and the one it leads to. */
 export interface Step {
-  /** Normal. */
+  /** Normalised. */
   readonly edge: string;
-  /** Undefined: it can't be told, so it comes after all that stand before it. */
+  /** Undefined: unknown, so it comes after every step before it. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 const step = (from: string, to: string): Step => ({ edge: normEdge(`${from}_${to}`), from, to });
 
-/** The graph that goes without saying. */
+/** The default graph. */
 const DEFAULT_STEPS: readonly Step[] = [
   step('intent', 'requirements'),
   step('requirements', 'design'),
@@ -32,17 +32,18 @@ const byAsset = new Map(
 );
 const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
 
-/** What a feature goes through of which nothing is said. */
+/** The trajectory of a feature whose file gives none. */
 const DEFAULT_TRAJECTORY: readonly Step[] = DEFAULT_STEPS.slice(0, 4);
 
-/** The usual steps, where a trajectory names none of its own; where it names any, nothing. */
+/** The usual steps if a trajectory names no steps; none if it names any. */
 export function usualSteps(named: readonly (Step | undefined)[]): readonly Step[] {
   return named.some((each) => each !== undefined) ? [] : DEFAULT_TRAJECTORY;
 }
 
 /**
- * The steps of a trajectory, whose keys are edges (`design→code`, `design_code`) or, more often, the assets they lead to. An
- * asset outside the default graph is a step in between: it comes from the one before it, and so does the one after it.
+ * The steps of a trajectory, whose keys are edges (`design→code`, `design_code`) or, more often, the assets
+ * they lead to. An asset outside the default graph is a step in between: it starts from the step before it,
+ * and the step after it starts from it.
  */
 export function stepsOf(keys: readonly string[]): (Step | undefined)[] {
   let before: string | undefined;
@@ -61,14 +62,14 @@ function stepOf(key: string, before: string | undefined): Step | undefined {
     const [from = '', to = '', more] = key.split(ARROW).map(normEdge);
     return more === undefined && from !== '' && to !== '' ? step(from, to) : { edge: name };
   }
-  // Nothing leads to it: it is where everything starts.
+  // Nothing leads to it: it is the starting point.
   if (name === START || name === '') return undefined;
   const usual = byAsset.get(name);
   const isBetween = before !== undefined && before !== START && !byAsset.has(before);
   return usual === undefined || isBetween ? step(before ?? START, name) : usual;
 }
 
-/** The edge that leads to an asset of the default graph: some files name the asset where they mean the edge. */
+/** The edge that leads to an asset of the default graph: some files name the asset and mean the edge. */
 export function edgeToAsset(name: string): string | undefined {
   return byAsset.get(normEdge(name))?.edge;
 }

@@ -4,8 +4,9 @@ import type { Feature, TakenEdge } from './feature.ts';
 const PRIORITY_DEFAULT = 5;
 
 /**
- * Features that have no file are known by their claims alone: the edges that were ever worked on, whose modules nobody knows.
- * One that has a file is what its file says; an edge beside its trajectory was most likely a slip.
+ * Features without a file are known only by their claims: the edges that were ever worked on, with unknown
+ * modules. A feature that has a file is what the file says; an edge outside its trajectory was most likely a
+ * slip.
  */
 export function withUnplanned(features: readonly Feature[], taken: readonly TakenEdge[]): Feature[] {
   const planned = new Set(features.map(({ feature }) => feature));
@@ -22,7 +23,7 @@ export function withUnplanned(features: readonly Feature[], taken: readonly Take
       vector_type: 'feature',
       status: 'in_progress',
       priority: PRIORITY_DEFAULT,
-      // Nothing says what comes after what: each stands for itself.
+      // The order of the edges is unknown: each stands alone.
       trajectory: list.map(({ edge, converged }) => ({
         edge: normEdge(edge),
         status: converged === true ? 'converged' : 'iterating',

@@ -4,11 +4,11 @@ import { isOver } from '../../../ledger/lease.ts';
 import { normEdge } from '../edge.ts';
 import { CLAIM, type ClaimState } from '../edge-claim.ts';
 
-/** One feature on one edge, as the log's state has it; nothing in it depends on when it is looked at but an expiry. */
+/** One feature on one edge, as in the log's state. Only an expiry depends on when it is read. */
 export interface ViewedClaim {
   readonly feature: string;
   readonly edge: string;
-  /** As it was written first. */
+  /** In its first spelling. */
   readonly written: string;
   readonly status: 'pending' | 'iterating' | 'converged';
   readonly agent_id?: string | undefined;
@@ -22,7 +22,7 @@ export interface ViewedClaim {
 
 export type Find = (needs: Needs) => Promise<{ loaded: Loaded; now_ms: number }>;
 
-/** All there are, page by page, in the order of their names. */
+/** All claims, page by page, ordered by name. */
 export async function readClaims(find: Find): Promise<ViewedClaim[]> {
   const claims: ViewedClaim[] = [];
   for (let from = ''; ; ) {

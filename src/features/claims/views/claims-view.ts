@@ -5,7 +5,7 @@ import type { ViewedClaim } from './claims-read.ts';
 
 const time = (at_ms: number | undefined) => (at_ms === undefined ? undefined : isoTime(at_ms));
 
-/** For programs. The same state gives the same bytes: no clock, no order of chance. */
+/** For programs. The same state gives the same bytes: no clock, no random order. */
 export function claimsJson(claims: readonly ViewedClaim[]): string {
   const rows = claims.map(
     ({ written: _, started_at_ms, converged_at_ms, ...claim }): JsonObject => ({

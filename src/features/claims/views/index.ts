@@ -1,2 +1,2 @@
-/** What others may use of views in claims. */
+/** What other folders may use of the claims views. */
 export { showConverged } from './show-converged.ts';

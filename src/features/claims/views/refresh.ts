@@ -9,7 +9,7 @@ import { claimsJson, statusMarkdown } from './claims-view.ts';
 import { rewriteFeature } from './feature-text.ts';
 
 export interface Refreshed {
-  /** Relative to the workspace folder; what was right already is not in it. */
+  /** Relative to the workspace folder; excludes files that were already up to date. */
   readonly written: readonly string[];
   readonly problems: readonly JsonObject[];
 }
@@ -22,8 +22,9 @@ export interface Viewing {
 const ROUNDS_MAX = 20;
 
 /**
- * The feature files and the derived views, as the log's state has them. No lock: each writer looks at the state again after it has
- * written, and writes again if that has moved, so that whoever writes last has written the newest.
+ * Writes the feature files and the derived views from the log's state. No lock: each writer reads the state
+ * again after it has written, and writes again if the state has moved, so that the last writer has written
+ * the newest state.
  */
 export async function refreshViews({ fleet, find }: Viewing): Promise<Refreshed> {
   const written = new Set<string>();

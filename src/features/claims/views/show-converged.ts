@@ -5,10 +5,10 @@ import type { Step } from '../../../runtime/operation.ts';
 import { type Fleet, fleetService } from '../fleet/fleet.ts';
 import type { Find } from './claims-read.ts';
 
-/** One look at all claims and one round of writing stands for all convergences within so long. */
+/** One read of all claims and one round of writing covers all convergences within this time. */
 const TOGETHER_MS = 1000;
 
-/** As much of a step as this needs. */
+/** The parts of a step that this needs. */
 interface Converged {
   use: Step['use'];
   readonly find: Find;
@@ -17,7 +17,7 @@ interface Converged {
 
 interface Showing {
   started_ms: number;
-  /** What is under way, or waits for its turn. */
+  /** The round in progress, or waiting for its turn. */
   running?: Promise<JsonObject> | undefined;
   next?: Promise<JsonObject> | undefined;
 }
@@ -25,9 +25,10 @@ interface Showing {
 const showings = new WeakMap<Fleet, Showing>();
 
 /**
- * Feature files and views follow what was just committed. That stands whatever becomes of them: what could not be written is said
- * beside the answer, and whoever converges next, or `cox views rebuild`, writes it. Where many converge, most are not kept waiting:
- * the round that comes a moment later shows theirs, too.
+ * Brings feature files and views up to date with what was just committed. The commit stands even if that
+ * fails: what could not be written is reported beside the answer, and the next convergence or `cox views
+ * rebuild` writes it. Where many agents converge, most don't wait: the round a moment later shows their
+ * convergences too.
  */
 export async function showConverged(step: Converged): Promise<JsonObject> {
   const fleet = step.use(fleetService);
@@ -40,7 +41,7 @@ export async function showConverged(step: Converged): Promise<JsonObject> {
   return {};
 }
 
-/** Nobody has features there, nor views of them. */
+/** The folder has no features and no views of them. */
 function isShown(folder: string): boolean {
   return existsSync(join(folder, 'features')) || existsSync(join(folder, 'views'));
 }
@@ -72,7 +73,7 @@ async function written(step: Converged): Promise<JsonObject> {
   }
 }
 
-/** Before the store is closed: what was put off is done. */
+/** Completes postponed rounds before the store is closed. */
 export async function allShown(fleet: Fleet): Promise<void> {
   const showing = showings.get(fleet);
   await showing?.next;

@@ -17,12 +17,12 @@ const ASSETS = [
   'telemetry',
 ];
 const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
-/** What only a person takes back. */
+/** Statuses that only a person takes back. */
 const HELD_BACK = ['blocked', 'time_box_expired'];
 
 /**
- * The entry of a trajectory that an edge is about: the one of its name or, as most files have it, of the asset it leads to. An edge
- * of which the file says nothing gets an entry.
+ * The trajectory entry for an edge: the one with its name or, as in most files, with the asset it leads to.
+ * An edge that the file does not mention gets an entry.
  */
 function entryFor({ edge, written }: Pick<ViewedClaim, 'edge' | 'written'>, keys: readonly string[]): string {
   const same = keys.find((key) => normEdge(key) === edge);
@@ -39,12 +39,13 @@ function afterArrow(written: string): string | undefined {
   return last === undefined || last === '' || !ARROW.test(written) ? undefined : normEdge(last);
 }
 
-/** What the file has to say for the log to be told truly; values that it has already are left out. */
+/** The values the file needs to match the log; values that already match are left out. */
 export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Setting[] {
   const feature = asMap(file);
   const trajectory = asMap(feature.trajectory);
   const settings: Setting[] = [];
-  // With one of them written down the others have to be, too, in their order, or the feature would be that one step from then on.
+  // Once one step is written, the others must be written too, in their order. Otherwise the feature would
+  // consist of that one step from then on.
   const usual = usualSteps(stepsOf(Object.keys(trajectory))).flatMap(({ to }) => to ?? []);
   const statuses = new Map(Object.entries(trajectory).map(([key, entry]) => [key, statusIn(entry)]));
   for (const key of usual) statuses.set(key, 'pending');
@@ -80,7 +81,7 @@ function entrySettings(
   return settings;
 }
 
-/** Undefined: as it is. */
+/** Undefined: no change. */
 function statusOf(now: unknown, statuses: readonly (string | undefined)[]): string | undefined {
   if (statuses.length > 0 && statuses.every((each) => each === 'converged')) return 'converged';
   if (HELD_BACK.includes(String(now))) return undefined;
@@ -90,7 +91,7 @@ function statusOf(now: unknown, statuses: readonly (string | undefined)[]): stri
 
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 
-/** A moment may be written in more than one way. */
+/** The same moment can be written in more than one way. */
 function saysSame(now: unknown, value: Setting['value']): boolean {
   if (typeof now !== 'string' || typeof value !== 'string') return (now ?? null) === value;
   return now === value || (MOMENT.test(now) && MOMENT.test(value) && Date.parse(now) === Date.parse(value));
