@@ -3,7 +3,7 @@ import type { Profile } from './profile.ts';
 
 const HOUR_SECONDS = 3600;
 
-/** The seed's five, field by field (test/features/trust/seed-profiles.md is its text). */
+/** The seed's five profiles, field by field (test/features/trust/seed-profiles.md is its text). */
 const SEED: readonly Profile[] = [
   {
     name: 'claude-code-cli',
@@ -72,7 +72,9 @@ const SEED: readonly Profile[] = [
   },
 ];
 
-/** A client on somebody's own machine, beside claude-code-cli. The seed ties none of them to a connection. */
+/**
+ * A client on a person's own machine, besides claude-code-cli. The seed ties none of them to a connection.
+ */
 function localClient(name: string, agent_types: readonly string[]): Profile {
   return {
     name,
@@ -156,7 +158,7 @@ const OWN: readonly Profile[] = [
 
 export const BUILTIN: readonly Profile[] = [...SEED, ...OWN];
 
-/** What clients call themselves, and the seed calls them. */
+/** What clients call themselves, and what the seed calls them. */
 const SAME_TYPE: ReadonlyMap<string, string> = new Map([
   ['claude_code', 'claude_code_cli'],
   ['codex', 'codex_cli'],
@@ -165,7 +167,7 @@ const SAME_TYPE: ReadonlyMap<string, string> = new Map([
   ['gemini_cli_mcp_client', 'gemini_cli'],
 ]);
 
-/** Nothing but small letters, digits and `_`, as nearly always. */
+/** Only lower-case letters, digits and `_`, as nearly always. */
 function isOneWord(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -176,7 +178,10 @@ function isOneWord(text: string): boolean {
   return true;
 }
 
-/** The one spelling of a type of agents: whoever calls itself `Codex-Cloud` is no other kind than `codex_cloud`. */
+/**
+ * The canonical spelling of an agent type: an agent that calls itself `Codex-Cloud` is of the type
+ * `codex_cloud`.
+ */
 export function oneType(agent_type: string): string {
   const lower = agent_type.trim().toLowerCase();
   const folded = isOneWord(lower) ? lower : lower.replaceAll(/[-\s]+/g, '_');
@@ -185,7 +190,7 @@ export function oneType(agent_type: string): string {
 
 const IN_THE_CLOUD: ReadonlySet<string> = new Set(['cloud', 'web', 'remote']);
 
-/** Which of the shipped profiles a type without one of its own falls back to. */
+/** Which of the shipped profiles a type without its own profile falls back to. */
 export function fallbackFor(type: string): string {
   return type.split('_').some((word) => IN_THE_CLOUD.has(word)) ? CLOUD_DEFAULT : DEFAULT_PROFILE;
 }

@@ -9,7 +9,10 @@ import { overLimit } from './usage.ts';
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
 
-/** The calls of an agent, whatever its sessions, by the minute. Only of agents whose profile limits them. */
+/**
+ * The calls of an agent across all its sessions, by the minute. Kept only for agents whose profile limits
+ * them.
+ */
 interface CallsState {
   readonly minutes: readonly (readonly [minute: number, calls: number])[];
 }
@@ -27,7 +30,7 @@ export const callsEntity: EntityType<CallsState> = {
     const minute = Math.floor(at_ms / MINUTE_MS);
     const recent = within(state, minute);
     const last = recent.at(-1);
-    // A clock that was set back counts into the newest minute: nobody gets an hour for free.
+    // If the clock was set back, the call counts into the newest minute: no agent gains an hour.
     if (last !== undefined && last[0] >= minute)
       return { minutes: [...recent.slice(0, -1), [last[0], last[1] + 1]] };
     return { minutes: [...recent, [minute, 1]] };
@@ -39,7 +42,7 @@ function within(state: CallsState | undefined, minute: number): CallsState['minu
   return (state?.minutes ?? []).filter(([each]) => each > minute - MINUTES);
 }
 
-/** One call, counted before it is made; refused when the profile's hour is full. */
+/** Counts one call before it is made; refused when the profile's hourly limit is reached. */
 export function countCall(actor: Actor, default_trust?: TrustLevel): Decision<JsonObject> {
   const key = callsKey(actor.agent_id);
   return {

@@ -17,7 +17,9 @@ import {
   rulebookKey,
 } from './rulebook.ts';
 
-/** Who changes the rules. What only a person may grant is refused to everybody else, in the commit itself. */
+/**
+ * Who changes the rules. What only a person may grant is refused to every other caller, in the commit itself.
+ */
 export interface Editor {
   readonly agent_id: string;
   readonly person: boolean;
@@ -25,7 +27,10 @@ export interface Editor {
 
 type Whose = Omit<Assignment, 'profile'>;
 
-/** One step: events, an answer, or why not. Steps are taken one after another, each seeing what those before it did. */
+/**
+ * One step: events, an answer, or a refusal. Steps run one after another, and each sees the results of those
+ * before it.
+ */
 type Step = (state: RulebookState) => { events: EventBody[]; answer: JsonObject } | Refusal;
 
 function changing(step: Step): Decision<JsonObject> {
@@ -40,14 +45,14 @@ function changing(step: Step): Decision<JsonObject> {
   };
 }
 
-/** Level 4 changes the rules for everybody, so no agent hands it on. */
+/** Level 4 can change the rules for all agents, so no agent may grant it. */
 function refuseGrant(by: Editor, profile: Profile): Refusal | undefined {
   if (by.person || profile.trust_level < 4) return undefined;
   const message = `The profile ${profile.name} has trust level 4, which only a person gives.`;
   return refuse('insufficient_trust_level', message, { required_authority: 'person', profile: profile.name });
 }
 
-/** What it is to be from now on: the fields given, and the rest as it was, or as the default has it. */
+/** The profile as it should be from now on: the given fields, and the rest as before or as in the default. */
 export type ProfileEdit = Partial<Omit<Profile, 'name' | 'connection'>> & {
   readonly name: string;
   readonly connection?: Profile['connection'] | 'any';
@@ -67,7 +72,7 @@ function defaultProfile(state: RulebookState | undefined): Profile {
   return profile;
 }
 
-/** `whole`: what is not said is as it ships, not as it was. */
+/** `whole`: fields that are not given are as shipped, not as before. */
 const setting =
   (edit: ProfileEdit, by: Editor, whole = false): Step =>
   (state) => {
@@ -76,7 +81,7 @@ const setting =
       return refuse('too_large', `There are ${limits.profiles_max} profiles of your own already.`);
     const profile = edited(whole ? undefined : state, edit);
     const before = profileNamed(state, edit.name);
-    // Nor does an agent change what those with level 4 have.
+    // Nor may an agent change a profile that has level 4.
     const grant = refuseGrant(by, profile) ?? (before === undefined ? undefined : refuseGrant(by, before));
     if (grant !== undefined) return grant;
     const data = { profile: profile as unknown as JsonObject, by: by.agent_id };
@@ -109,7 +114,7 @@ export function setProfile(edit: ProfileEdit, by: Editor): Decision<JsonObject> 
   return changing(setting(edit, by));
 }
 
-/** One that was made here goes; of a shipped one only the changes go. */
+/** A profile made here is removed; a shipped one only loses its changes. */
 export function removeProfile(name: string, by: Editor): Decision<JsonObject> {
   return changing((state) => {
     if (!Object.hasOwn(state.profiles, name)) {
@@ -151,7 +156,7 @@ export function unassignProfile(whose: Whose, by: Editor): Decision<JsonObject> 
   });
 }
 
-/** A person alone: no agent gives back what violations took, least of all to itself. */
+/** For persons only: no agent restores trust that was lost by violations, least of all its own. */
 export function restoreTrust(agent_id: string, by: Editor): Decision<JsonObject> {
   return changing((state) => {
     if (!by.person)
@@ -171,7 +176,7 @@ export interface RulebookDocument {
   readonly settings?: RulebookSettings | undefined;
 }
 
-/** All of a file in one commit, or nothing of it. */
+/** Applies the whole file in one commit, or nothing of it. */
 export function applyProfiles(document: RulebookDocument, by: Editor): Decision<JsonObject> {
   return changing((before) => {
     let state = before;

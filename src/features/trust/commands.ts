@@ -37,13 +37,16 @@ export const guardOperation = command('guard_operation', (asked: Guard) => decid
 const DECIDE_APPROVAL = 'decide_approval';
 const GUARDED = 'guarded';
 
-/** What an approval is about is decided together with it, in the same commit. */
+/** The subject of an approval is decided together with it, in the same commit. */
 export function decideApproval(decided: PersonsDecision, consequence: Consequence): Decision<JsonObject> {
   const decision = decideDecideApproval(decided, consequence);
   return { ...decision, command: { name: DECIDE_APPROVAL, args: [decided] } };
 }
 
-/** What is dangerous about a decision, decided in the same commit: it takes effect only with what permits it. */
+/**
+ * A decision with its dangerous part, judged in the same commit: it takes effect only together with what
+ * permits it.
+ */
 export function guarded(asked: Guard, inner: Decision<JsonObject>): Decision<JsonObject> {
   const decision = decideGuardOperation(asked, inner);
   if (inner.command === undefined) return decision;
@@ -52,7 +55,7 @@ export function guarded(asked: Guard, inner: Decision<JsonObject>): Decision<Jso
 
 type Build = (...args: never[]) => Decision<JsonObject>;
 
-/** The commands that wrap another one, which they find by its name among all of them. */
+/** The commands that wrap another command, which they find by name among all commands. */
 export function wrappingCommands(all: Commands, consequence: Consequence): Map<string, Build> {
   const inner = ({ name, args }: Command): Decision<JsonObject> => {
     const build = all.get(name);

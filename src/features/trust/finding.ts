@@ -1,6 +1,7 @@
 /**
- * The kinds of danger, the seed's six first. `unread_code`: a program that nobody has looked at (`curl … | sh`). `unresolved`:
- * what would run is only known while it runs. `control_plane`: an agent reaches for Coxswain's own rules or approvals.
+ * The kinds of danger, the seed's six first. `unread_code`: a program that has not been inspected (`curl … |
+ * sh`). `unresolved`: what would run is only known at run time. `control_plane`: an agent tries to reach
+ * Coxswain's own rules or approvals.
  */
 export const CATEGORIES = [
   'git_force',
@@ -25,24 +26,30 @@ export type Category = (typeof CATEGORIES)[number];
 /** One dangerous thing that a command, a diff or a task would do. */
 export interface Finding {
   readonly category: Category;
-  /** What it is in one word, as profiles name it and people read it: `force_push`, `force_push_main`, `recursive_delete`. */
+  /** What it is in one word, for profiles and people: `force_push`, `force_push_main`, `recursive_delete`. */
   readonly operation: string;
   /** The pattern of the registry that matched: `git-push-force`. */
   readonly pattern: string;
-  /** The part that matched, shortened, secrets masked. */
+  /** The part that matched, shortened, with secrets masked. */
   readonly matched: string;
   /** What would be lost, in one sentence. */
   readonly reason: string;
-  /** What to do instead, where there is something. */
+  /** What to do instead, if there is an alternative. */
   readonly instead?: string | undefined;
-  /** The branch that is checked out, where that decides what it is: the same words on another one are another thing. */
+  /**
+   * The checked-out branch, where the meaning depends on it: the same command on another branch is another
+   * thing.
+   */
   readonly branch?: string | undefined;
-  /** Where in a change it stands. */
+  /** Its place in a change. */
   readonly file?: string | undefined;
   readonly line?: number | undefined;
 }
 
-/** What is done about a finding, from harmless to strict. `verify`: tier 3 or above must have passed; `review`: a person, whatever the trust. */
+/**
+ * What is done about a finding, from harmless to strict. `verify`: tier 3 or above must have passed;
+ * `review`: a person decides, whatever the trust.
+ */
 export const ACTIONS = ['pass', 'warn', 'verify', 'ask', 'block', 'review'] as const;
 
 export type Action = (typeof ACTIONS)[number];

@@ -17,8 +17,9 @@ import { lockNeeds, refuseUnlocked } from './under-lock.ts';
 import { countUsage, isLimited, type UsageState, usageKey } from './usage.ts';
 
 /**
- * A decision that is made only for whoever may ask for it. The rulebook is read by its key, and so expected unchanged: a profile
- * that is taken away while the decision is made takes the decision with it. What the call uses up is counted in the same commit.
+ * A decision that is made only if the caller may ask for it. The rulebook is read by its key, and so expected
+ * unchanged: if a profile is revoked while the decision is made, the decision fails with it. What the call
+ * uses up is counted in the same commit.
  */
 export function governed<A extends JsonObject>(
   decision: Decision<A>,
@@ -27,7 +28,7 @@ export function governed<A extends JsonObject>(
 ): Decision<A> {
   const { keys = [], ranges } = decision.needs;
   const needs: Needs = { keys: [...keys, rulebookKey], ...(ranges === undefined ? {} : { ranges }) };
-  // Whatever the operation: one that changes files needs to be allowed to write.
+  // Every operation that changes files needs the permission to write.
   const asked = demand.uses?.modifies?.length ? { permission: 'write' as const, ...defined(demand) } : demand;
   return {
     needs,
@@ -50,7 +51,10 @@ export function governed<A extends JsonObject>(
   };
 }
 
-/** With what the decision itself asks for next: it has only so many rounds, and rules are to take it none of them. */
+/**
+ * Adds what the decision itself needs next: a decision has a limited number of rounds, and the rules must not
+ * use up any.
+ */
 function together(more: Needs, verdict: Verdict<JsonObject>): Needs {
   const { keys = [], ranges = [] } = verdict.verdict === 'need' ? verdict.needs : {};
   return { keys: [...(more.keys ?? []), ...keys], ranges: [...(more.ranges ?? []), ...ranges] };

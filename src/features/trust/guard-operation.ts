@@ -29,23 +29,28 @@ import {
   violationEvent,
 } from './violations.ts';
 
-/** Something an agent is about to do, and what was found in it. Whoever builds it has masked every secret in it. */
+/**
+ * Something an agent is about to do, and what was found in it. The code that builds it has masked every
+ * secret.
+ */
 export interface Guard {
   readonly caller: Actor;
-  /** `command`, `change`, `task`, `file` …: what kind of thing a person would be shown. */
+  /** `command`, `change`, `task`, `file` …: the kind of thing a person would be shown. */
   readonly kind: string;
-  /** Of exactly what would be done, before masking: an approval is for this and nothing like it. */
+  /** Hash of exactly what would be done, before masking: an approval covers this and nothing similar. */
   readonly hash: string;
   /** In one line. */
   readonly subject: string;
-  /** All of it, for a person to see: the command, the diff, where. */
+  /** All of it, for a person to see: the command, the diff, where it runs. */
   readonly context: JsonObject;
   readonly findings: readonly Finding[];
-  /** A person sits at the agent's client and can be asked there and then. */
+  /** A person sits at the agent's client and can be asked directly. */
   readonly can_ask?: boolean | undefined;
-  /** Whether verification of tier 3 or above has passed; undefined where nobody knows: then it is only said. */
+  /**
+   * Whether verification of tier 3 or above has passed. Undefined: unknown, and then there is only a warning.
+   */
   readonly verified?: boolean | undefined;
-  /** Of agents without a profile, where it is not what ships. */
+  /** Default trust of agents without a profile, where it differs from the shipped one. */
   readonly default_trust?: TrustLevel | undefined;
 }
 
@@ -53,7 +58,7 @@ interface Judged extends Judgement {
   readonly finding: Finding;
 }
 
-/** Everything the decision goes by, loaded and judged. */
+/** Everything the decision depends on, loaded and judged. */
 interface Case {
   readonly guard: Guard;
   readonly standing: Standing;
@@ -68,9 +73,10 @@ interface Case {
 const strictness = (action: Action) => ACTIONS.indexOf(action);
 
 /**
- * The one decision about what is dangerous. In one commit: the violations and the request to a person; or the use of the
- * approval that permits exactly this; or the notice that it went ahead by the agent's trust. `permitted` is what would be
- * done then: it is committed together with what permits it, or not at all.
+ * The one decision about dangerous operations. One commit contains the violations and the request to a
+ * person; or the use of the approval that permits exactly this; or the notice that it went ahead on the
+ * agent's trust. `permitted` is what would then be done: it is committed together with what permits it, or
+ * not at all.
  */
 export function guardOperation(guard: Guard, permitted?: Decision<JsonObject>): Decision<JsonObject> {
   const own = guardNeeds(guard);
@@ -101,7 +107,7 @@ function look(guard: Guard, loaded: Loaded, now_ms: number): Case {
   const standing = standingOf(rulebook, guard.caller, guard.default_trust);
   const judged = guard.findings
     .map((finding) => ({ finding, ...actionFor(finding, standing) }))
-    // The strictest speaks for all; among equals the first.
+    // The strictest finding determines the outcome; among equals the first.
     .sort((a, b) => strictness(b.action) - strictness(a.action));
   const settings = rulebook?.settings;
   const ttl_ms = (settings?.approval_hours ?? limits.approval_hours_default) * 3600 * 1000;
@@ -159,7 +165,7 @@ function blocked(seen: Case, blocking: readonly Judged[]): Verdict<JsonObject> {
   const denied = forbids(record, want, now_ms);
   const stopped = new Set(blocking);
   const recorded = violations(seen, (judged) => (stopped.has(judged) ? 'blocked' : 'warned'));
-  // Who tries what already waits for a person has done nothing new.
+  // Trying again what already waits for a person is no new violation.
   const before = count?.towards_lowering ?? 0;
   const towards = asksAgain ? before : before + 1;
   const lowered = loweredTo(seen, towards);
@@ -183,7 +189,7 @@ function blocked(seen: Case, blocking: readonly Judged[]): Verdict<JsonObject> {
   );
 }
 
-/** Named like the first violation of the same commit. */
+/** Has the id of the first violation in the same commit. */
 function noticeId({ guard, count }: Case): string {
   return `${guard.caller.agent_id}\n${(count?.recorded ?? 0) + 1}`;
 }

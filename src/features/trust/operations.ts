@@ -1,4 +1,4 @@
-/** What one can ask of trust. */
+/** The operations on trust. */
 export { approve, denyApproval, listApprovals, showApproval } from './operations/approval-operations.ts';
 export {
   applyProfiles,

@@ -1,6 +1,6 @@
 import type { Permission, TrustLevel } from '../../runtime/access.ts';
 
-/** The seed writes some of them in two ways. */
+/** The seed has two spellings for some of them. */
 const SAME: ReadonlyMap<string, Permission> = new Map([
   ['read_file', 'read'],
   ['write_file', 'write'],
@@ -10,11 +10,14 @@ const SAME: ReadonlyMap<string, Permission> = new Map([
   ['push', 'git_push'],
 ]);
 
-/** Nearly always the same few words: the names of operations and what stands in profiles. */
+/** Nearly always the same few words: names of operations, and words in profiles. */
 const SPELLED = new Map<string, string>();
 const SPELLED_MAX = 500;
 
-/** The one spelling of a word in a profile: a permission, an operation's name, or what the guardrails call an operation. */
+/**
+ * The canonical spelling of a word in a profile: a permission, an operation's name, or a guardrail's name for
+ * an operation.
+ */
 export function oneWord(word: string): string {
   const known = SPELLED.get(word);
   if (known !== undefined) return known;
@@ -24,7 +27,7 @@ export function oneWord(word: string): string {
   return spelled;
 }
 
-/** What is forbidden with it: whoever may not push may not push by force either. */
+/** What is forbidden with it: an agent that may not push may not force-push either. */
 const WIDER: Partial<Record<Permission, readonly Permission[]>> = {
   git_push_branch: ['git_push'],
   git_push_main: ['git_push'],
@@ -36,12 +39,15 @@ export function widerThan(permission: Permission): readonly Permission[] {
   return WIDER[permission] ?? [];
 }
 
-/** What allows it. Whoever may push to main may not do so by force for that alone; `git_push` names all of them. */
+/**
+ * What allows it. The permission to push to main does not include force-pushing to it; `git_push` covers all
+ * of them.
+ */
 export function allowedBy(permission: Permission): readonly Permission[] {
   return WIDER[permission] === undefined ? [permission] : [permission, 'git_push'];
 }
 
-/** The lowest level of the seed's table that has it. What is dangerous on top of that is the guardrails' business. */
+/** The lowest level of the seed's table that has it. Dangers beyond that are left to the guardrails. */
 const LEAST_TRUST: Record<Permission, TrustLevel> = {
   read: 0,
   analyze: 0,
@@ -65,7 +71,8 @@ export function leastTrust(permission: Permission): TrustLevel {
 }
 
 /**
- * No profile lists it: which hosts an agent reaches is said by its network policy. At level 0 those are its coordinator and what
- * the profile requires, and every attempt at another one is to be seen (domain/network/judge.ts).
+ * No profile lists it: an agent's network policy says which hosts it reaches. At level 0 those are its
+ * coordinator and what the profile requires, and every attempt to reach another host must be visible
+ * (domain/network/judge.ts).
  */
 export const UNLISTED: ReadonlySet<Permission> = new Set(['network']);

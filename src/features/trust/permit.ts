@@ -3,7 +3,7 @@ import type { Demand, DoorName, Permission, TrustLevel } from '../../runtime/acc
 import { allowedBy, leastTrust, oneWord, UNLISTED, widerThan } from './permission.ts';
 import type { Profile, Standing } from './profile.ts';
 
-/** How an engine says no; `why` is a rule's name, the same for every engine. */
+/** How an engine refuses; `why` is a rule's name, the same for every engine. */
 export type Ruling =
   | { readonly rule: 'connection' }
   | { readonly rule: 'blocked'; readonly word: string }
@@ -12,7 +12,9 @@ export type Ruling =
 
 export type Question = Pick<Demand, 'operation' | 'group' | 'permission' | 'trust' | 'door'>;
 
-/** Whatever decides: the native rules here, or Cedar. Pure and synchronous, as it runs inside commits. */
+/**
+ * The deciding engine: the native rules here, or Cedar. Pure and synchronous, because it runs inside commits.
+ */
 export interface PolicyEngine {
   readonly name: 'native' | 'cedar';
   /** Undefined: permitted. */
@@ -21,14 +23,14 @@ export interface PolicyEngine {
   explain?(standing: Standing, question: Question): string[];
 }
 
-/** The doors of each `connection`. An agent of this machine comes by any of its ways, one from elsewhere only over HTTP. */
+/** The doors of each `connection`. A local agent may use any of them, a remote one only HTTP. */
 export const WAYS_IN: Record<NonNullable<Profile['connection']>, readonly DoorName[]> = {
   mcp: ['mcp', 'mcp_http', 'cli', 'hook', 'library'],
   http_api: ['http', 'mcp_http'],
   agentcore_gateway: ['http', 'mcp_http', 'library'],
 };
 
-/** The words by which a profile can block it, most particular first. */
+/** The words by which a profile can block it, most specific first. */
 function wordsFor({ operation, group, permission }: Question): string[] {
   const words = [oneWord(operation)];
   if (permission !== undefined) words.push(permission, ...widerThan(permission));
@@ -40,7 +42,7 @@ export function leastTrustFor({ permission, trust = 0 }: Question): TrustLevel {
   return permission === undefined ? trust : (Math.max(trust, leastTrust(permission)) as TrustLevel);
 }
 
-/** A guardrail that is a permission: nothing is written where it stands. */
+/** A guardrail that acts as a permission: an agent that has it writes nothing. */
 const READ_ONLY: ReadonlySet<Permission> = new Set(['write', 'credential_modify']);
 
 interface Folded {
@@ -48,7 +50,7 @@ interface Folded {
   readonly blocked: readonly string[];
 }
 
-/** A profile is the same object until somebody changes it, and every commit asks. */
+/** A profile is the same object until it is changed, and every commit asks. */
 const folded = new WeakMap<Profile, Folded>();
 
 function foldedLists(profile: Profile): Folded {
@@ -88,7 +90,7 @@ export const nativeEngine: PolicyEngine = {
   },
 };
 
-/** The refusal an agent reads, or undefined when it may. */
+/** The refusal an agent reads, or undefined when the call is permitted. */
 export function permit(
   standing: Standing,
   question: Question,

@@ -19,10 +19,10 @@ export interface ResourceLimits {
   readonly max_spawned_agents?: number | undefined;
 }
 
-/** What an agent may do. The seed's fields; times are seconds, `unlimited` is undefined. */
+/** What an agent may do. The seed's fields; times are in seconds, `unlimited` is undefined. */
 export interface Profile {
   readonly name: string;
-  /** The types of agents that have it without anybody assigning it. */
+  /** The agent types that have it without an assignment. */
   readonly agent_types: readonly string[];
   readonly trust_level: TrustLevel;
   readonly connection?: 'mcp' | 'http_api' | 'agentcore_gateway' | undefined;
@@ -30,7 +30,7 @@ export interface Profile {
   readonly network_default?: 'allow' | 'deny' | undefined;
   readonly required_domains: readonly string[];
   readonly allowed_operations: readonly string[];
-  /** Beats what is allowed. Permissions, names of operations, or what the guardrails call an operation. */
+  /** Overrides what is allowed. Permissions, names of operations, or the guardrails' names for operations. */
   readonly blocked_operations: readonly string[];
   readonly resource_limits: ResourceLimits;
   readonly guardrails: readonly Guardrail[];
@@ -42,6 +42,6 @@ export interface Profile {
 export interface Standing {
   readonly profile: Profile;
   readonly source: 'agent' | 'agent_type' | 'default';
-  /** The profile's, or less after too many violations. */
+  /** The profile's level, or less after too many violations. */
   readonly trust_level: TrustLevel;
 }

@@ -6,7 +6,7 @@ import type { TrustLevel } from '../../runtime/access.ts';
 import { BUILTIN, DEFAULT_PROFILE, DEFAULT_TRUST, fallbackFor, oneType } from './builtin.ts';
 import type { Profile, Standing } from './profile.ts';
 
-/** Whose profile it is: one agent, or every agent of a type. */
+/** The subject of an assignment: one agent, or every agent of a type. */
 export type Assignment =
   | { readonly agent_id: string; readonly agent_type?: undefined; readonly profile: string }
   | { readonly agent_type: string; readonly agent_id?: undefined; readonly profile: string };
@@ -25,9 +25,9 @@ export interface NetworkPolicy {
   readonly default?: 'allow' | 'deny' | undefined;
 }
 
-/** What is set is here; what is not has its default where it is used. */
+/** Holds only what is set; everything else has its default where it is used. */
 export interface RulebookSettings {
-  /** Of agents whose type has no profile; the rulebook's word beats `PROFILES_DEFAULT_TRUST`. */
+  /** For agents whose type has no profile; the rulebook overrides `PROFILES_DEFAULT_TRUST`. */
   readonly default_trust?: TrustLevel | undefined;
   /** Blocked violations after which an agent's trust is lowered by one; 0: never. */
   readonly lower_trust_after?: number | undefined;
@@ -36,11 +36,11 @@ export interface RulebookSettings {
 }
 
 /**
- * All rules that people have made, in one record: every commit of an agent expects it unchanged, so that no rule changes between
- * the moment an agent was permitted something and the moment it has it. No record: what ships.
+ * All rules that people have made, in one record. Every commit of an agent expects it unchanged, so that no
+ * rule changes between the permission and the act. No record: the shipped rules.
  */
 export interface RulebookState {
-  /** Made here, or edited; one with the name of a shipped profile replaces it. */
+  /** Made or edited here; a profile with the name of a shipped one replaces it. */
   readonly profiles: Readonly<Record<string, Profile>>;
   readonly assignments: readonly Assignment[];
   readonly lowered: readonly Lowered[];
@@ -64,7 +64,7 @@ export function rulebookEvent(type: string, data: JsonObject): EventBody {
   return { ...rulebookKey, type, data };
 }
 
-/** For whoever counts violations, in the commit that counts one too many. */
+/** For the code that counts violations, in the commit that counts one too many. */
 export function trustLowered(agent_id: string, to: TrustLevel, reason: string): EventBody {
   return rulebookEvent('trust_lowered', { agent_id, to, reason });
 }
@@ -79,7 +79,7 @@ export const rulebookEntity: EntityType<RulebookState> = {
 
 function evolve(before: RulebookState | undefined, event: EventBody, at_ms: number): RulebookState {
   const state = before ?? EMPTY_RULEBOOK;
-  // Who did it stands in the log.
+  // The log says who did it.
   const { by: _, ...data } = event.data;
   const ofOthers = (each: { agent_id?: string | undefined }) => each.agent_id !== data.agent_id;
   switch (event.type) {
@@ -101,7 +101,8 @@ function evolve(before: RulebookState | undefined, event: EventBody, at_ms: numb
     case 'trust_lowered': {
       const { agent_id, to, reason } = data as unknown as Lowered;
       const lowered = [...state.lowered.filter(ofOthers), { agent_id, to, reason, at_ms }];
-      // The longest ago goes: one who can come under so many names was not held by its own.
+      // The oldest entry is dropped: an agent that can appear under so many names was not restrained by its
+      // own.
       return { ...state, lowered: lowered.slice(-limits.lowered_agents_max) };
     }
     case 'trust_restored':
@@ -140,22 +141,25 @@ export function profileNamed(state: RulebookState | undefined, name: string): Pr
   return BUILTIN_BY_NAME.get(name);
 }
 
-/** Every profile there is: shipped ones in their order, as edited, then those made here. */
+/** Every profile: shipped ones in their order, as edited, then those made here. */
 export function everyProfile(state: RulebookState | undefined): Profile[] {
   const made = Object.values(state?.profiles ?? {}).filter(({ name }) => !isBuiltin(name));
   return [...BUILTIN.map((each) => profileNamed(state, each.name) ?? each), ...made];
 }
 
-/** Remembered while the rulebook is the same object: the store hands out the same one until somebody changes it. */
+/** Cached while the rulebook is the same object: the store returns the same one until it is changed. */
 const remembered = new WeakMap<object, Map<string, Standing>>();
 const STANDINGS_MAX = 1000;
 
 type Agent = Readonly<Pick<Actor, 'agent_id' | 'agent_type'>>;
 
-/** The same connection is asked about several times in each of its calls. */
+/** Each call asks several times about the same connection. */
 let last: { rules: object; actor: Agent; default_trust: TrustLevel; standing: Standing } | undefined;
 
-/** The profile of an agent and why it is this one: assigned to it, to its type, shipped for its type, or the default. */
+/**
+ * The profile of an agent and why it is this one: assigned to the agent, assigned to its type, shipped for
+ * its type, or the default.
+ */
 export function standingOf(
   state: RulebookState | undefined,
   actor: Agent,
@@ -197,20 +201,20 @@ function resolve(
   );
   const assigned = own ?? ofType;
   const lowered = rules.lowered.find((each) => each.agent_id === agent_id);
-  // An assignment whose profile has gone must not end in more than the default gives.
+  // An assignment to a removed profile must not give more than the default does.
   const named = assigned === undefined ? undefined : profileNamed(rules, assigned.profile);
   const shipped = assigned === undefined ? forType(rules, type) : undefined;
   const found = named ?? shipped;
   const profile = found ?? fallback(rules, type, default_trust);
   const source =
     named !== undefined && own !== undefined ? 'agent' : found === undefined ? 'default' : 'agent_type';
-  // To say what kind of agent one is proves nothing: the highest level takes somebody who gave it.
+  // An agent's claim about its own type proves nothing: the highest level has to be assigned.
   const given = named === undefined ? Math.min(profile.trust_level, 3) : profile.trust_level;
   const trust_level = Math.min(given, lowered?.to ?? given) as TrustLevel;
   return { profile, source, trust_level };
 }
 
-/** Of two for one type the one with less trust: more is assigned, not assumed. */
+/** If two profiles fit one type, the one with less trust: more is assigned, not assumed. */
 function forType(rules: RulebookState, type: string): Profile | undefined {
   const candidates = everyProfile(rules).filter(({ agent_types }) =>
     agent_types.some((each) => oneType(each) === type),
@@ -225,7 +229,7 @@ function fallback(rules: RulebookState, type: string, default_trust: TrustLevel)
   const name = fallbackFor(type);
   const profile = profileNamed(rules, name);
   if (profile === undefined) throw new Error(`there is no profile ${name}`);
-  // Whoever has edited the default has said what it is to be.
+  // An edited default profile already says what it should be.
   if (name !== DEFAULT_PROFILE || Object.hasOwn(rules.profiles, name)) return profile;
   return { ...profile, trust_level: rules.settings.default_trust ?? default_trust };
 }

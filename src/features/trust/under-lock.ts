@@ -14,10 +14,13 @@ import {
 } from '../locks/index.ts';
 import type { Standing } from './profile.ts';
 
-/** So many files are looked up one by one, and then expected as they were; more by a look at all locks. */
+/**
+ * Up to this many files are looked up one by one, and then expected unchanged; more are checked with one
+ * listing of all locks.
+ */
 const BY_FILE_MAX = 40;
 
-/** Level 1 writes only under a lock (PROF-7), and so does whoever has the guardrail for it. */
+/** Level 1 writes only under a lock (PROF-7), and so does an agent with the guardrail for it. */
 export function writesUnderLock({ profile, trust_level }: Standing): boolean {
   return trust_level === 1 || profile.guardrails.includes('lock_before_write');
 }
@@ -26,7 +29,10 @@ function filesToHold(standing: Standing, { uses }: Demand): readonly string[] {
   return uses?.locks_them === true || !writesUnderLock(standing) ? [] : (uses?.modifies ?? []);
 }
 
-/** What has to be read to know whether the files it changes are its own; undefined: all of it has been. */
+/**
+ * What has to be read to know whether the caller holds the files it changes; undefined: all of it has been
+ * read.
+ */
 export function lockNeeds(standing: Standing, demand: Demand, loaded: Loaded): Needs | undefined {
   const files = filesToHold(standing, demand);
   if (files.length === 0) return undefined;
@@ -38,7 +44,7 @@ export function lockNeeds(standing: Standing, demand: Demand, loaded: Loaded): N
   return furtherNeeds(reach, loaded);
 }
 
-/** Why the files may not be changed: the agent does not hold them, as its profile demands. */
+/** Why the files may not be changed: the agent does not hold their locks, as its profile demands. */
 export function refuseUnlocked(
   standing: Standing,
   demand: Demand,

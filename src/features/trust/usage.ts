@@ -9,13 +9,13 @@ import type { Demand } from '../../runtime/access.ts';
 import type { ResourceLimits, Standing } from './profile.ts';
 
 /**
- * What one session has used up, of what its profile limits: counted in the very commits that use it, so that two processes of
- * one session can't both have the last one. The end of the session ends it.
+ * What one session has used of what its profile limits. Counted in the very commits that use it, so that two
+ * processes of one session can't both take the last unit. It ends with the session.
  */
 export interface UsageState {
-  /** When the counting, and with it the time, began. Undefined: the session has ended. */
+  /** When counting, and with it the time limit, began. Undefined: the session has ended. */
   readonly since_ms?: number | undefined;
-  /** Marks of the files changed, each once. Names would make the record ten times as large. */
+  /** Marks of the changed files, each once. Names would make the record ten times as large. */
   readonly files: readonly string[];
   readonly file_reads: number;
   readonly spawned_agents: number;
@@ -51,13 +51,16 @@ export const usageEntity: EntityType<UsageState> = {
   index: () => ({}),
 };
 
-/** The session ends, and with it what it has used up. Nothing where nothing was counted. */
+/** The session ends, and with it its usage. No event where nothing was counted. */
 export function usageEnded(session: SessionName, state: UsageState | undefined): EventBody[] {
   if (state?.since_ms === undefined) return [];
   return [{ ...usageKey(session), type: 'usage_ended', data: {} }];
 }
 
-/** Ten characters of a hash: no two files of one session have the same by chance, or by anybody's search for such a pair in time. */
+/**
+ * Ten characters of a hash: two files of one session don't collide by chance, and a search for such a pair
+ * would take too long.
+ */
 function markOf(file: string): string {
   return digest(file).slice(0, 10);
 }
@@ -73,7 +76,7 @@ export function overLimit(limit: Limit, allowed: number, message: string, profil
   return refuse('resource_limit_exceeded', message, { limit, allowed, profile });
 }
 
-/** Whether the profile limits anything that this call has to do with. */
+/** Whether the profile limits anything that this call uses. */
 export function isLimited({ profile }: Standing, { uses, winds_down, sessionless }: Demand): boolean {
   const { resource_limits: most } = profile;
   if (sessionless === true) return false;
@@ -141,7 +144,7 @@ function timeIsUp(
   return overLimit('max_execution_time', max_execution_seconds, message, profile);
 }
 
-/** What has been used up, for an agent to look at. */
+/** What has been used, for an agent to see. */
 export function describeUsage(state: UsageState | undefined, now_ms: number): JsonObject {
   const { since_ms, files, file_reads, spawned_agents } = state ?? NOTHING_USED;
   return {
@@ -153,10 +156,10 @@ export function describeUsage(state: UsageState | undefined, now_ms: number): Js
   };
 }
 
-/** The largest limit on files that a profile may set: their marks are kept in one record. */
+/** The largest file limit that a profile may set: the marks are kept in one record. */
 export const FILES_LIMIT_MAX = Math.floor(limits.state_bytes_max / 20);
 
-/** Nothing but what is counted on the way (governed.ts). */
+/** Does nothing itself; the counting happens around it (governed.ts). */
 export function reportUsage(): Decision<JsonObject> {
   return { needs: {}, decide: () => commit([], { success: true }) };
 }

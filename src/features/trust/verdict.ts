@@ -2,7 +2,7 @@ import type { TrustLevel } from '../../runtime/access.ts';
 import type { Action, Category, Finding } from './finding.ts';
 import type { Profile, Standing } from './profile.ts';
 
-/** The seed's default of each category; ours for those it does not have. */
+/** The seed's default for each category; ours for categories it does not have. */
 export const CATEGORY_DEFAULTS: Readonly<Record<Category, Action>> = {
   git_force: 'block',
   branch_deletion: 'block',
@@ -21,27 +21,33 @@ export const CATEGORY_DEFAULTS: Readonly<Record<Category, Action>> = {
   control_plane: 'block',
 };
 
-/** Operations that are less than their category: what they lose is little, or can be got back. */
+/** Operations that are less severe than their category: they lose little, or it can be recovered. */
 export const OPERATION_DEFAULTS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['delete_branch', 'warn'],
   ['force_push_with_lease', 'warn'],
   ['skip_hooks', 'warn'],
 ]);
 
-/** A project's own patterns of this kind are said and not stopped. */
+/** A project's own patterns of this kind are reported and not stopped. */
 export const PROJECT_WARNING = 'project-warning:';
 
-/** A forced push that does not say where to, of which nobody knows what is checked out. */
+/** A forced push without a named target, where the checked-out branch is unknown. */
 export const UNNAMED_PUSH = 'git-push-force-unnamed';
 
 const GIT: ReadonlySet<Category> = new Set<Category>(['git_force', 'branch_deletion', 'history_rewrite']);
 
-/** From here on a profile's elevated operations go ahead, and what nobody can read is asked instead of refused. */
+/**
+ * From this level on, a profile's elevated operations go ahead, and unreadable commands are asked about
+ * instead of refused.
+ */
 const ELEVATED_TRUST: TrustLevel = 3;
 
-/** What else, besides its own name and category, a word of a profile means. A push is a finding only when it is forced. */
+/**
+ * What a word in a profile means besides its own name and category. A push is a finding only when it is
+ * forced.
+ */
 const FORCED = ['force_push', 'force_push_main', 'force_push_with_lease'];
-/** Main may be among those that are not named. */
+/** Main may be among the unnamed branches. */
 const ON_MAIN = [
   'force_push_main',
   'delete_main_branch',
@@ -53,7 +59,7 @@ const MEANINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ['git_push', FORCED],
   ['git_push_force', FORCED],
   ['git_push_main', ON_MAIN],
-  // Who may not rewrite main may not remove it either.
+  // A profile that forbids rewriting main also forbids removing it.
   ['git_push_force_main', ON_MAIN],
 ]);
 
@@ -63,14 +69,14 @@ function names(words: readonly string[], { operation, category }: Finding): stri
   );
 }
 
-/** What it may turn out to be: for an unnamed push what is said of main holds as well. */
+/** What it may turn out to be: for an unnamed push the rules about main apply as well. */
 function possible(finding: Finding): Finding[] {
   return finding.pattern === UNNAMED_PUSH
     ? [{ ...finding, operation: 'force_push_main' }, finding]
     : [finding];
 }
 
-/** What is to be done about a finding, the word for why, and whether the profile's trust let it through. */
+/** What to do about a finding, the keyword of the reason, and whether the profile's trust let it through. */
 export interface Judgement {
   readonly action: Action;
   readonly why: string;
@@ -81,7 +87,7 @@ function isCloud({ connection }: Profile): boolean {
   return connection === 'http_api' || connection === 'agentcore_gateway';
 }
 
-/** Whatever the trust: credentials are for a person to look at, Coxswain's own rules for a person to change. */
+/** Whatever the trust: a person looks at credentials, and a person changes Coxswain's own rules. */
 function absolute(finding: Finding): Judgement | undefined {
   if (finding.category === 'credential_modification')
     return { action: 'review', why: 'credentials are looked at by a person, whatever the trust' };
@@ -112,8 +118,8 @@ function byGuardrails(finding: Finding, { profile }: Standing): Judgement | unde
 }
 
 /**
- * The category's default, then the profile's guardrails, then what the profile blocks by name, then what it elevates from
- * trust 3 on. Blocked beats elevated: who says both has said no.
+ * The category's default, then the profile's guardrails, then what the profile blocks by name, then what it
+ * elevates from trust 3 on. Blocked overrides elevated: a profile that says both says no.
  */
 export function actionFor(finding: Finding, standing: Standing): Judgement {
   const fixed = absolute(finding);

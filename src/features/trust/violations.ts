@@ -6,10 +6,10 @@ import { newestFirst } from '../../ledger/index-order.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Category } from './finding.ts';
 
-/** What became of it: `elevated` went ahead by the profile's trust, `approved` by a person's word. */
+/** The outcome: `elevated` went ahead on the profile's trust, `approved` on a person's decision. */
 export type Outcome = 'blocked' | 'asked' | 'warned' | 'elevated' | 'approved';
 
-/** An agent reached for something dangerous. */
+/** An agent attempted something dangerous. */
 export interface Violation {
   readonly agent_id: string;
   readonly agent_type: string;
@@ -26,12 +26,14 @@ export interface Violation {
   readonly created_at_ms: number;
 }
 
-/** How often; its number also names the next violation, so that no two have one name. */
+/** How often. The number is also part of the next violation's id, so that no two have the same id. */
 export interface ViolationCount {
   readonly agent_id: string;
   readonly recorded: number;
   readonly blocked: number;
-  /** Blocked ones since trust was last lowered for them, without those that only asked again. */
+  /**
+   * Blocked violations since trust was last lowered for them, without mere repetitions of a pending request.
+   */
   readonly towards_lowering: number;
   readonly last_at_ms: number;
 }
@@ -40,7 +42,7 @@ const VIOLATION = 'violation';
 const VIOLATION_COUNT = 'violation_count';
 const ALL = 'all/';
 
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 const ofAgent = (agent_id: string) => `${agent_id}\n`;
 
 export const violationEntity: EntityType<Violation> = {
@@ -77,7 +79,7 @@ export function violationCountKey(agent_id: string): EntityKey {
   return { kind: VIOLATION_COUNT, id: agent_id };
 }
 
-/** Those who were stopped most recently. */
+/** The agents that were stopped most recently. */
 export function violatorsRange(limit: number): Range {
   return prefixed('sort', VIOLATION_COUNT, '', limit);
 }

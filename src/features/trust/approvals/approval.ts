@@ -11,7 +11,7 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** What a person is asked to decide. */
 export interface Shown {
-  /** What kind of thing waits: `command`, `change`, `task`, `file` … */
+  /** The kind of thing that waits: `command`, `change`, `task`, `file` … */
   readonly kind: string;
   /** In one word, as profiles name it: `force_push`. */
   readonly operation: string;
@@ -19,10 +19,10 @@ export interface Shown {
   readonly findings: JsonObject[];
   /** In one line. */
   readonly subject: string;
-  /** Everything there is to see: the command, the diff, where. Secrets are masked. */
+  /** Everything there is to see: the command, the diff, where it runs. Secrets are masked. */
   readonly context: JsonObject;
   readonly requested_by: string;
-  /** Of exactly what would be done, before anything was masked. */
+  /** Hash of exactly what would be done, before anything was masked. */
   readonly hash: string;
 }
 
@@ -30,7 +30,7 @@ export interface ApprovalState extends Shown {
   readonly agent_type: string;
   readonly session_id: string;
   readonly shown_hash: string;
-  /** `expired` is never written down: the store's clock says it. */
+  /** `expired` is never stored: it follows from the store's clock. */
   readonly status: Exclude<ApprovalStatus, 'expired'>;
   readonly ttl_ms: number;
   readonly created_at_ms: number;
@@ -53,7 +53,7 @@ export function approvalEvent(id: string, type: string, data: EventBody['data'])
   return { kind: APPROVAL, id, type, data };
 }
 
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 const ofAgent = (agent_id: string) => `${agent_id}\n`;
 const withStatus = (status: string) => `${status}/`;
 
@@ -71,7 +71,7 @@ export const approvalEntity: EntityType<ApprovalState> = {
     const { decided_by, decision_reason } = event.data as Partial<ApprovalState>;
     switch (event.type) {
       case 'approval_approved':
-        // As long again from here: whoever decides late still permits something.
+        // The full time again from here: a late decision still permits something.
         return {
           ...state,
           status: 'approved',
@@ -94,7 +94,7 @@ export const approvalEntity: EntityType<ApprovalState> = {
   },
 };
 
-/** By the store's clock: nobody has to come by for a request or a permission to run out. */
+/** By the store's clock: no process has to run for a request or a permission to expire. */
 export function statusAt({ status, expires_at_ms }: ApprovalState, now_ms: number): ApprovalStatus {
   const runsOut = status === 'pending' || status === 'approved';
   return runsOut && now_ms >= expires_at_ms ? 'expired' : status;
@@ -106,13 +106,16 @@ export interface ApprovalQuery {
   readonly limit: number;
 }
 
-/** What ran out still stands where it was written. */
+/** Expired approvals are still stored under the status they had. */
 function writtenAs(status: ApprovalQuery['status']): readonly ApprovalState['status'][] {
   if (status === 'all') return ['pending', 'approved', 'denied', 'used'];
   return status === 'expired' ? ['pending', 'approved'] : [status];
 }
 
-/** Newest first, of one agent or of one status; more than are shown, for what does not belong is left out afterwards. */
+/**
+ * Newest first, of one agent or of one status. Reads more than are shown, because some are filtered out
+ * afterwards.
+ */
 export function approvalRanges({ status, agent_id }: Omit<ApprovalQuery, 'limit'>): Range[] {
   const most = limits.approvals_looked_at_max;
   if (agent_id !== undefined) return [prefixed('group', APPROVAL, ofAgent(agent_id), most)];

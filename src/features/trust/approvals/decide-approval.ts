@@ -9,23 +9,26 @@ import { type ApprovalRecord, type ApprovalState, approvalEvent, approvalKey, st
 export interface PersonsDecision {
   readonly approval_id: string;
   readonly verdict: 'approved' | 'denied';
-  /** The name of the person; that it is one was proven at the door. */
+  /** The name of the person; the door has proven that it is a person. */
   readonly decided_by: string;
-  /** What the person saw: what has changed since is not what was decided. */
+  /** What the person saw: a decision does not cover what has changed since. */
   readonly shown_hash?: string | undefined;
   readonly reason?: string | undefined;
 }
 
-/** What follows at once from a decision about this kind of thing; it then writes down the decision, too. */
+/** What a decision about this kind of thing brings about at once; it then also logs the decision. */
 export type Consequence = (
   approval: ApprovalState,
   decided: PersonsDecision,
 ) => Decision<JsonObject> | undefined;
 
-/** What else comes with a person's decision; the slices whose things are approved say it, and the registry puts it together. */
+/**
+ * What else comes with a person's decision. The slices whose things are approved declare it, and the registry
+ * collects it.
+ */
 export interface ApprovalConsequences {
   readonly decide: Consequence;
-  /** After the commit: the answer, with what has become of it. */
+  /** After the commit: the answer, with the outcome added. */
   afterwards(answer: JsonObject, step: Step): Promise<JsonObject>;
 }
 
@@ -76,7 +79,7 @@ function decideWith(
   return { ...verdict, answer: { ...decidedAnswer(record, decided), ...rest, outcome: status } };
 }
 
-/** For what is done at once: the permission is used with the decision that gives it. */
+/** For what is done at once: the permission is used in the same decision that gives it. */
 export function conclusionOf(
   { requested_by: agent_id, session_id }: ApprovalState,
   { approval_id, verdict, decided_by, reason: decision_reason }: PersonsDecision,
@@ -107,7 +110,7 @@ function undecidable(
     const by = { ...about, decided_by: state.decided_by };
     return refuse('approval_decided', `Approval ${id} is ${status} already, by ${state.decided_by}.`, by);
   }
-  // No is no, whatever it was about; yes is only to what was seen.
+  // A no holds whatever it was about; a yes only covers what was seen.
   if (verdict === 'denied' && shown_hash === undefined) return undefined;
   if (shown_hash !== state.shown_hash)
     return refuse('approval_changed', `Approval ${id} is not about what you were shown.`, about);

@@ -7,7 +7,7 @@ import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../../le
 import { newestFirst } from '../../../ledger/index-order.ts';
 import type { Actor } from '../../../ledger/log.ts';
 
-/** How far one channel is with one notice. */
+/** How far one channel has got with one notice. */
 interface Delivery {
   readonly status: 'claimed' | 'sent' | 'failed';
   readonly attempts: number;
@@ -15,9 +15,12 @@ interface Delivery {
   readonly error?: string | undefined;
 }
 
-/** Something that people are to hear of, in the commit of which it is raised. */
+/** Something people should hear of, written in the commit that raises it. */
 export interface Notice {
-  /** `approval`: somebody has to decide. `elevated`: something dangerous went ahead by the trust of its agent. `stale`: who holds a claim is silent. */
+  /**
+   * `approval`: a person has to decide. `elevated`: something dangerous went ahead on its agent's trust.
+   * `stale`: the holder of a claim is silent.
+   */
   readonly about: 'approval' | 'elevated' | 'stale';
   readonly agent_id: string;
   readonly agent_type: string;
@@ -33,7 +36,7 @@ export type NoticeRecord = EntityRecord<Notice>;
 
 const NOTICE = 'notice';
 
-/** A sender that was not heard of for so long has died amid it. */
+/** A sender that was silent for this long has died while sending. */
 const CLAIM_MS = 60_000;
 /** After the first failure, after the second. */
 const PAUSES_MS = [2_000, 10_000];
@@ -78,13 +81,13 @@ export function noticeEvent(
   return { ...noticeKey(id), type: 'notice_raised', data } satisfies EventBody;
 }
 
-/** Newest first; what is a day old is nobody's news. */
+/** Newest first; a notice that is a day old is no longer news. */
 export function freshNotices(now_ms: number): Range {
   const before = newestFirst(now_ms - limits.notice_fresh_ms);
   return { by: 'sort', kind: NOTICE, from: '', before, limit: limits.notices_per_round };
 }
 
-/** Undefined: never again. Otherwise in how many milliseconds the channel may try. */
+/** Undefined: never again. Otherwise the milliseconds until the channel may try. */
 export function dueIn_ms({ state }: NoticeRecord, channel: string, now_ms: number): number | undefined {
   const delivery = state.deliveries[channel];
   if (delivery === undefined) return 0;
@@ -94,7 +97,7 @@ export function dueIn_ms({ state }: NoticeRecord, channel: string, now_ms: numbe
   return Math.max(0, at_ms + pause_ms - now_ms);
 }
 
-/** Whoever commits this is the one that sends. */
+/** The process that commits this is the one that sends. */
 export function claimNotice(id: string, channel: string): Decision<JsonObject> {
   const key = noticeKey(id);
   return {
@@ -123,7 +126,7 @@ export function concludeNotice(id: string, channel: string, error?: string): Dec
   };
 }
 
-/** What a channel is told. `notice_id` is the same however often it had to be tried. */
+/** What a channel is told. `notice_id` is the same for every attempt. */
 function describeNotice({ id, state }: NoticeRecord): JsonObject {
   const { deliveries: _, raised_at_ms, ...rest } = state;
   return { notice_id: id, ...rest, raised_at: isoTime(raised_at_ms) };

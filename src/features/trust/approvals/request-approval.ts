@@ -4,10 +4,10 @@ import type { EventBody } from '../../../ledger/entity.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import { type ApprovalRecord, approvalEvent, type Shown, statusAt } from './approval.ts';
 
-/** Short enough to type. Two that fall together are told apart by what was shown. */
+/** Short enough to type. If two ids collide, the hash of what was shown tells them apart. */
 const ID_DIGITS = 12;
 
-/** The same agent asking for the same thing again means the item that is already there. */
+/** The same agent asking for the same thing again gets the existing approval. */
 export function approvalId({
   kind,
   requested_by,
@@ -17,8 +17,9 @@ export function approvalId({
 }
 
 /**
- * Of what a person sees and of exactly what would be done. Not of what we call it: the same thing may be judged by another
- * pattern or another trust tomorrow, and is the same thing.
+ * Hash of what a person sees and of exactly what would be done. Our own labels are left out: tomorrow the
+ * same thing may match another pattern or be judged under another trust level, and it is still the same
+ * thing.
  */
 export function shownHash({ kind, subject, context, requested_by, hash }: Shown): string {
   return sha256(canonical({ kind, subject, context, requested_by, hash }));
@@ -35,7 +36,7 @@ export function wanted(shown: Shown, ttl_ms: number): Wanted {
   return { id: approvalId(shown), shown, shown_hash: shownHash(shown), ttl_ms };
 }
 
-/** A person has permitted exactly this, to this agent, and it has not been used or run out. */
+/** A person has permitted exactly this to this agent, and the permission is neither used nor expired. */
 export function permits(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
   return (
     record !== undefined &&
@@ -45,7 +46,7 @@ export function permits(record: ApprovalRecord | undefined, want: Wanted, now_ms
   );
 }
 
-/** A person has said no to exactly this; until that runs out nobody is asked again. */
+/** A person has refused exactly this; until the refusal expires, no person is asked again. */
 export function forbids(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
   return (
     record !== undefined &&
@@ -55,7 +56,7 @@ export function forbids(record: ApprovalRecord | undefined, want: Wanted, now_ms
   );
 }
 
-/** Exactly this waits for a person already. */
+/** Exactly this already waits for a person. */
 export function waits(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
   return record !== undefined && statusAt(record.state, now_ms) === 'pending' && isAboutThis(record, want);
 }
@@ -64,13 +65,13 @@ function isAboutThis({ state }: ApprovalRecord, { shown_hash, shown }: Wanted): 
   return state.shown_hash === shown_hash && state.hash === shown.hash;
 }
 
-/** Put before a person, in the commit of what raised it. */
+/** Asks a person, in the commit of what raised the question. */
 export function requestEvent({ id, shown, shown_hash, ttl_ms }: Wanted, by: Actor): EventBody {
   const { agent_type, session_id } = by;
   return approvalEvent(id, 'approval_requested', { ...shown, agent_type, session_id, shown_hash, ttl_ms });
 }
 
-/** Once and for all, in the commit of what it permits. */
+/** Uses the permission up, in the commit of what it permits. */
 export function useEvent({ id }: Wanted, { agent_id, session_id }: Actor): EventBody {
   return approvalEvent(id, 'approval_used', { agent_id, session_id });
 }

@@ -16,12 +16,12 @@ type Cedar = typeof import('@cedar-policy/cedar-wasm/nodejs');
 
 const SCHEMA_NAME = 'coxswain';
 const RULINGS_MAX = 1000;
-/** One agent asks at a time, and its name changes nothing. */
+/** Only one agent asks at a time, and its name does not affect the result. */
 const AGENT = { type: 'Agent', id: 'agent' };
 
 /**
- * Cedar decides instead of our own rules, from the same profiles and with the same results (test/features/trust/engines.test.ts). Loaded
- * ahead: inside a commit nothing can be waited for.
+ * Cedar decides instead of our own rules, from the same profiles and with the same results
+ * (test/features/trust/engines.test.ts). Loaded in advance: a commit can't wait for anything.
  */
 export async function createCedarEngine(): Promise<PolicyEngine> {
   const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
@@ -33,9 +33,11 @@ export async function createCedarEngine(): Promise<PolicyEngine> {
 class CedarEngine implements PolicyEngine {
   readonly name = 'cedar';
   readonly #cedar: Cedar;
-  /** Profiles are objects that stay the same until somebody changes them. */
+  /** A profile is the same object until it is changed. */
   readonly #prepared = new WeakMap<Profile, string>();
-  /** The same question about the same standing has the same answer, and Cedar takes half a millisecond for it. */
+  /**
+   * The same question about the same standing has the same answer, and Cedar takes half a millisecond for it.
+   */
   readonly #rulings = new WeakMap<Standing, Map<string, Ruling | undefined>>();
   #count = 0;
 
@@ -57,7 +59,7 @@ class CedarEngine implements PolicyEngine {
 
   #decide(standing: Standing, question: Question): Ruling | undefined {
     const answer = this.#ask(standing, question);
-    // What can't be decided is not permitted.
+    // A question that can't be decided is not permitted.
     if (answer.type === 'failure') return { rule: 'not_allowed' };
     const { decision, diagnostics } = answer.response;
     if (decision === 'allow' && diagnostics.errors.length === 0) return undefined;
@@ -105,7 +107,9 @@ class CedarEngine implements PolicyEngine {
   }
 }
 
-/** The rules that forbade it, in the order in which ours are looked at; none: nothing permitted it. */
+/**
+ * The rules that forbade it, in the order in which our own engine checks them; none: nothing permitted it.
+ */
 function rulingOf(policies: readonly string[], profile: Profile, question: Question): Ruling {
   if (policies.includes(CONNECTION)) return { rule: 'connection' };
   const blocked = policies

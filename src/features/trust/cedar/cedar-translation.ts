@@ -4,10 +4,10 @@ import { oneWord, UNLISTED, widerThan } from '../permission.ts';
 import { WAYS_IN } from '../permit.ts';
 import type { Profile } from '../profile.ts';
 
-/** What asks for no permission at all: locks, queue, mail and their like. */
+/** What needs no permission at all: locks, queue, mail and the like. */
 export const COORDINATE = 'coordinate';
 
-/** One type of each in Cedar's terms; what a wider permission forbids, its narrower ones inherit. */
+/** One Cedar type of each; what forbids a wider permission also forbids its narrower ones. */
 export const SCHEMA = `
 entity Profile;
 entity Agent in [Profile] { trust_level: Long };
@@ -30,13 +30,13 @@ const isPermission = (word: string) => PERMISSIONS.some((each) => each === word)
 
 export type Policies = Record<string, string>;
 
-/** The ids say which rule of ours a policy is: that is how a decision of Cedar's is read back. */
+/** The ids say which rule of ours a policy stands for; Cedar's decisions are translated back by them. */
 export const BLOCKED = 'blocked/';
 export const TRUST = 'trust';
 export const CONNECTION = 'connection';
 export const READ_ONLY = 'guardrail/read_only_filesystem';
 
-/** A profile as Cedar policies: what it allows is permitted, what it blocks is forbidden, and forbidding wins. */
+/** A profile as Cedar policies: what it allows is permitted, what it blocks is forbidden, and forbid wins. */
 export function policiesOf(profile: Profile): Policies {
   const who = `principal in Profile::${quoted(profile.name)}`;
   const policies: Policies = {
@@ -46,7 +46,7 @@ export function policiesOf(profile: Profile): Policies {
   for (const permission of UNLISTED)
     policies[`unlisted/${permission}`] = `permit(${who}, action == Action::${quoted(permission)}, resource);`;
   for (const word of new Set(profile.allowed_operations.map(oneWord))) {
-    // All pushes are meant by the one word; every other word means itself.
+    // This one word covers all pushes; every other word means only itself.
     const how = word === 'git_push' ? 'in' : '==';
     if (isPermission(word))
       policies[`allowed/${word}`] = `permit(${who}, action ${how} Action::${quoted(word)}, resource);`;

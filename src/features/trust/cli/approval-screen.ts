@@ -2,17 +2,20 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { oneLine, type View } from '../../../transports/cli/output/layout.ts';
 import { relative, wrapped } from '../../../transports/cli/output/text.ts';
 
-/** What a terminal would obey, what has no shape, what turns the direction of writing. */
+/**
+ * Control characters that a terminal would obey, characters without a shape, and changes of writing
+ * direction.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const BREAKS = /\r\n|\n/;
 const LINE_MIN = 20;
 
-/** Nothing is left out: what a person decides about must not hold anything that is not on the screen. */
+/** Nothing is left out: everything a person decides about must be visible on the screen. */
 function visible(text: string): string {
   return text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** All of it, line by line as it is; a long line goes on in the next, and only the first has the bar's tick. */
+/** All of it, line by line; a long line is wrapped, and only its first row has the bar's tick. */
 function whole(value: Json, view: View, indent: number): string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
   const room = Math.max(LINE_MIN, view.columns - indent - 2);
@@ -39,7 +42,7 @@ function field(name: string, value: Json | undefined, view: View, indent: number
   );
 }
 
-/** What waits for a person: what, who, why it is dangerous, and then every line of it. */
+/** What waits for a person: what it is, which agent asks, why it is dangerous, and then every line of it. */
 export function renderApproval(approval: JsonObject, view: View, indent: number): string[] {
   const { approval_id, operation, status, context, findings } = approval;
   const title = { text: visible(`${approval_id}  ${operation}`), style: 'bold' as const };

@@ -30,7 +30,7 @@ export async function decide(
   terminal: Terminal,
 ): Promise<JsonObject> {
   return await withStore(options, terminal, async (coxswain) => {
-    // Who is turned away is turned away before being shown anything.
+    // A caller without authority is turned away before being shown anything.
     const person = await personAuthority(coxswain, terminal, options);
     if (!isPerson(person)) return person;
     const shown = await lookAt(coxswain, approval_id, options, terminal);
@@ -59,20 +59,24 @@ async function lookAt(
   const connection = coxswain.connect(who.actor, 'operator', cliShowing(terminal.env));
   const shown = await connection.perform(showApproval, { approval_id });
   if (isRefusal(shown)) return shown;
-  // What is on the screen is what the hash was made of: a record that somebody has written past us is not shown as sound.
+  // The hash is computed from what is on the screen, so a record that was written past Coxswain is not shown
+  // as sound.
   const approval = shown.approval as unknown as ApprovalState;
   if (shownHash(approval) === approval.shown_hash) return shown;
   return refuse('approval_changed', `What the store holds under ${approval_id} is not what was asked for.`);
 }
 
-/** What only a person may ask for, asked for by its own words: whoever sits here types what it is about once more. */
+/**
+ * An operation that only a person may call: the person at the terminal types its subject once more to
+ * confirm.
+ */
 export async function performPersonally(
   coxswain: Coxswain,
   terminal: Terminal,
   operation: AnyOperation,
   input: JsonObject,
 ): Promise<JsonObject> {
-  // A mistake is said to anybody, and before somebody has typed anything.
+  // Invalid input is reported to any caller, before a person has typed anything.
   const parsed = (await operation.input()).parse(input);
   if (!parsed.ok) return parsed.refusal;
   const person = await personAuthority(coxswain, terminal);

@@ -9,7 +9,7 @@ import {
 import { addExamples } from '../../../transports/cli/program/services.ts';
 import type { DecisionOptions } from './approve-command.ts';
 
-/** What a person does with what waits for one. */
+/** The commands with which a person decides about approvals. */
 export function declareDecisions(program: Command, terminal: Terminal, result: Result): void {
   const declare = (verb: 'approve' | 'deny', summary: string, lines: readonly string[]) => {
     const command = program

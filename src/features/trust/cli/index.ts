@@ -1,2 +1,2 @@
-/** What the command line uses of trust. */
+/** What the command line uses from trust. */
 export { renderApproval } from './approval-screen.ts';

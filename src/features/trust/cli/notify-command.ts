@@ -4,7 +4,7 @@ import { type CommonOptions, withStore } from '../../../transports/cli/program/c
 import { readChannels } from '../notify/channels.ts';
 import { deliverAll } from '../notify/courier.ts';
 
-/** Time for every try of a channel; not so long as to wait for what another process is just sending. */
+/** Enough for every attempt of a channel; too short to wait for what another process is sending. */
 const NOTIFY_MS_MAX = 45_000;
 
 export async function notify(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {

@@ -11,7 +11,7 @@ import {
 } from '../../../transports/cli/program/common.ts';
 import { addExamples } from '../../../transports/cli/program/services.ts';
 
-/** Beside the operations of the group: the rules as the file that `cox profile apply` reads. */
+/** Besides the operations of the group: the rules as the file that `cox profile apply` reads. */
 export function declareProfiles(program: Command, terminal: Terminal, result: Result): void {
   const group = program.commands.find((command) => command.name() === 'profile');
   if (group === undefined) return;

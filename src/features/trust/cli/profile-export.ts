@@ -13,7 +13,7 @@ export async function exportProfiles({ store, project }: Coxswain, all: boolean)
     .filter(({ name }) => all || isChanged(name))
     .map((profile) => {
       const { name: _, ...rest } = describeProfile(profile);
-      // Left out would mean as it ships.
+      // Leaving it out would mean the shipped value.
       return [profile.name, { connection: 'any', ...rest }] as const;
     });
   const document = stringify({

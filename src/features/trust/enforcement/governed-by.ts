@@ -9,7 +9,10 @@ export const countCall = command('count_call', decideCountCall);
 
 export const GOVERNED = 'governed';
 
-/** The decision as its caller may ask for it. With a policy engine of its own, no other process can make it. */
+/**
+ * The decision, made only if the profile permits the caller to ask for it. With a custom policy engine, no
+ * other process can make the decision.
+ */
 export function governedBy<A extends JsonObject>(
   decision: Decision<A>,
   demand: Demand,

@@ -12,19 +12,21 @@ import { isLimited } from '../usage.ts';
 import { countCall, governedBy } from './governed-by.ts';
 import type { Rules, RulesAge } from './rulebook-reader.ts';
 
-/** A person's own command on this machine, which says nothing about an agent. It may look at everything. */
+/** A person's own command on this machine, which names no agent. It may read everything. */
 const LOCAL_COMMAND = 'cli';
 
 function ageFor({ proven }: AnyOperation): RulesAge {
   return proven === true ? 'known' : 'recent';
 }
 
-/** Whether one more call is counted in a commit of its own. */
+/** Whether the call is counted in a separate commit. */
 function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
   return profile.resource_limits.max_api_calls_per_hour !== undefined && winds_down !== true;
 }
 
-/** Holds one connection's calls against its agent's profile: before they are made, and inside their commits. */
+/**
+ * Checks one connection's calls against its agent's profile: before they are made, and inside their commits.
+ */
 export class ProfileEnforcer implements CallEnforcer {
   readonly #rules: Rules;
   readonly #actor: Actor;
@@ -61,7 +63,7 @@ export class ProfileEnforcer implements CallEnforcer {
     };
   }
 
-  /** The same as `check`, as far as it can be said without waiting for anything: nothing stands against it. */
+  /** Like `check`, as far as it can answer without waiting. True: nothing forbids the call. */
   passes(operation: AnyOperation, demand: Demand): boolean {
     const known = this.#rules.known(this.#actor, this.#door, ageFor(operation));
     if (known === undefined || countsCalls(operation, known)) return false;
@@ -69,8 +71,8 @@ export class ProfileEnforcer implements CallEnforcer {
   }
 
   /**
-   * Before anything is done. What it permits may be a second out of date, or more where the operation's own commit proves it;
-   * nobody is refused by what is.
+   * Runs before anything is done. What it permits may rest on rules a second old, or older where the
+   * operation's own commit proves them; outdated rules never refuse a call.
    */
   async check(
     operation: AnyOperation,
@@ -110,7 +112,7 @@ export class ProfileEnforcer implements CallEnforcer {
     };
   }
 
-  /** A store's own quick way counts nothing: whoever has a limit goes the long one. */
+  /** A store's own fast path counts nothing: a caller with a limit takes the full path. */
   mustUseFullDecision(demand: Demand): boolean | Promise<boolean> {
     const known = this.#rules.known(this.#actor, this.#door, 'recent');
     if (known !== undefined) return isLimited(known, demand);
@@ -118,7 +120,7 @@ export class ProfileEnforcer implements CallEnforcer {
   }
 }
 
-/** The profiles' part in every call on one store. */
+/** What profiles contribute to every call on one store. */
 export function profileEnforcement(rules: Rules): Enforcement {
   return {
     enforcerOf: (actor, authority, door) => new ProfileEnforcer(rules, actor, authority, door),
@@ -126,7 +128,7 @@ export function profileEnforcement(rules: Rules): Enforcement {
   };
 }
 
-/** Undefined: the connection is bound by no profile. */
+/** Undefined: no profile applies to the connection. */
 export function profileEnforcerOf({
   enforcer,
 }: {

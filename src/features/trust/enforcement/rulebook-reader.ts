@@ -11,16 +11,19 @@ import { nativeEngine, type PolicyEngine } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../rulebook.ts';
 
-/** Nothing is permitted by rules that are older than this; commits prove that theirs are current. */
+/** No call is permitted by rules older than this; commits prove that theirs are current. */
 const RECENT_MS = 1000;
 
-/** `known`: whatever was seen last, for who proves it in a commit. */
+/** `known`: the rules last seen, for callers that prove them in a commit. */
 export type RulesAge = 'now' | 'recent' | 'known';
 
-/** The rules as they are now, for those that explain them. */
+/** The rules as they are now, for operations that explain them. */
 export interface StepRules {
   readonly engine: PolicyEngine;
-  /** Of agents without a profile, where it is not what ships: every decision that goes by somebody's trust is told. */
+  /**
+   * The default trust of agents without a profile, where it differs from the shipped one: every decision that
+   * depends on trust receives it.
+   */
   readonly default_trust: TrustLevel | undefined;
   rulebook(): Promise<RulebookState | undefined>;
   standing(): Promise<Standing>;
@@ -31,7 +34,9 @@ export interface RulesOptions {
   readonly default_trust?: TrustLevel | undefined;
 }
 
-/** The rulebook of one project, as whoever only reads goes by it; one for all connections of an opened store. */
+/**
+ * The rulebook of one project for readers that don't commit; shared by all connections of an opened store.
+ */
 export class Rules {
   readonly engine: PolicyEngine;
   readonly #default_trust: TrustLevel;
@@ -49,7 +54,7 @@ export class Rules {
     this.#default_trust = options.default_trust ?? DEFAULT_TRUST;
   }
 
-  /** Undefined: nobody has changed what ships. */
+  /** Undefined: the shipped rules are unchanged. */
   async rulebook(age: RulesAge = 'recent'): Promise<RulebookState | undefined> {
     if (this.#isKnown(age)) return this.#record?.state;
     const asked_ms = this.#clock.elapsed_ms();
@@ -64,12 +69,12 @@ export class Rules {
     return this.#clock.elapsed_ms() - this.#read_ms < enough_ms;
   }
 
-  /** A decision was made by these. They may be no newer than those that are known. */
+  /** A decision was made by these rules. They may be older than the ones already known. */
   saw(record: EntityRecord<RulebookState> | undefined): void {
     if ((record?.version ?? 0) > (this.#record?.version ?? 0)) this.#record = record;
   }
 
-  /** Somebody in this process has just changed them. */
+  /** The rules were just changed in this process. */
   forget(): void {
     this.#read_ms = Number.NEGATIVE_INFINITY;
   }
@@ -78,7 +83,7 @@ export class Rules {
     return standingOf(await this.rulebook(age), actor, this.defaultTrust(door));
   }
 
-  /** By rules that were read this moment: whoever asks next need not. */
+  /** By rules read at this moment: the next caller need not read them again. */
   standingBy(
     record: EntityRecord<RulebookState> | undefined,
     actor: Actor,
@@ -89,21 +94,21 @@ export class Rules {
     return standingOf(record?.state, actor, this.defaultTrust(door));
   }
 
-  /** The same without waiting; undefined: it takes a look into the store. */
+  /** The same without waiting; undefined: the store has to be read. */
   known(actor: Actor, door: DoorName | undefined, age: RulesAge): Standing | undefined {
     return this.#isKnown(age) ? standingOf(this.#record?.state, actor, this.defaultTrust(door)) : undefined;
   }
 
   /**
-   * `PROFILES_DEFAULT_TRUST` of whoever runs the server holds as it is. On one's own machine the environment is the agent's to set:
-   * there it can only take trust away.
+   * On a server, `PROFILES_DEFAULT_TRUST` of its operator holds as it is. On a local machine the agent can
+   * set the environment itself: there the variable can only lower trust.
    */
   defaultTrust(door: DoorName | undefined): TrustLevel {
     const isServer = door === 'http' || door === 'mcp_http';
     return isServer ? this.#default_trust : localTrust(this.#default_trust);
   }
 
-  /** The same for a decision, which is told only what is not as it ships. */
+  /** The same for a decision, which only receives what differs from the shipped value. */
   changedTrust(door: DoorName | undefined): TrustLevel | undefined {
     const trust = this.defaultTrust(door);
     return trust === DEFAULT_TRUST ? undefined : trust;
@@ -116,10 +121,10 @@ export function localTrust(trust: TrustLevel = DEFAULT_TRUST): TrustLevel {
 
 export const rulesService = defineService<Rules | undefined>('rules', () => undefined);
 
-/** As much of a step as the rules that it goes by need. */
+/** The parts of a step that its rules need. */
 type Asking = Pick<Step, 'caller' | 'door' | 'use'>;
 
-/** The rules as they are now for the caller; without any, what ships. */
+/** The rules as they are now for the caller; the shipped ones if there are none. */
 export function rulesFor(step: Asking): StepRules {
   const { caller, door } = step;
   const rules = step.use(rulesService);
@@ -146,7 +151,7 @@ async function engineNamed(name: string): Promise<PolicyEngine> {
 function defaultTrust(env: NodeJS.ProcessEnv): TrustLevel | undefined {
   const text = env.PROFILES_DEFAULT_TRUST;
   if (text === undefined || text === '') return undefined;
-  // The highest level is given by name, never by default.
+  // The highest level is assigned by name, never by default.
   if (!/^[0-3]$/.test(text))
     throw unusableSetting('PROFILES_DEFAULT_TRUST', `0, 1, 2 or 3, not ${JSON.stringify(text)}`);
   return Number(text) as TrustLevel;

@@ -3,23 +3,25 @@ import { fingerprint } from '../../../kernel/fingerprint.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 
-/** One way to reach people. It fails by throwing; what it throws is written down, so it names no address and no secret. */
+/**
+ * One way to reach people. It fails by throwing. The error is logged, so it names no address and no secret.
+ */
 export interface Channel {
-  /** Different for different targets: two of a kind are two channels, and each is told once. */
+  /** Different for different targets: two targets of one kind are two channels, and each is told once. */
   readonly name: string;
   send(notice: JsonObject, signal: AbortSignal): Promise<void>;
 }
 
 const VARIABLES = ['COX_NOTIFY_COMMAND', 'COX_NOTIFY_WEBHOOK', 'COX_NOTIFY_FILE'] as const;
 
-/** Without loading anything: most have none. */
+/** Answers without loading anything: most installations have no channel. */
 export function hasChannels(env: NodeJS.ProcessEnv): boolean {
   return VARIABLES.some((name) => (env[name] ?? '') !== '');
 }
 
 /**
- * Where people are to be told. From the environment alone: whoever can change the store must not be able to have a command
- * run, or a request made, on somebody else's machine.
+ * Where people are notified. Read from the environment alone: write access to the store must not be enough to
+ * run a command, or make a request, on another person's machine.
  */
 export function readChannels(env: NodeJS.ProcessEnv, cwd: string): Channel[] | Refusal {
   const channels: Channel[] = [];
@@ -51,7 +53,7 @@ export function readChannels(env: NodeJS.ProcessEnv, cwd: string): Channel[] | R
   return channels;
 }
 
-/** No shell has a say: what is in a notice was partly written by agents. */
+/** No shell is involved: parts of a notice were written by agents. */
 function commandWords(text: string): readonly string[] | undefined {
   if (!text.trimStart().startsWith('[')) return [text.trim()];
   try {

@@ -7,18 +7,21 @@ import { dueIn_ms, freshNotices, type Notice } from '../approvals/notice.ts';
 import { claimNotice, concludeNotice } from '../operations/notice-operations.ts';
 import type { Channel } from './channels.ts';
 
-/** How often somebody who lives long looks by itself: what others could not send is sent then. */
+/** How often a long-lived process checks by itself; it then sends what other processes could not send. */
 const LOOK_MS = 30_000;
 const LEAVE_MS_MAX = 1_000;
 
 export interface Round {
   readonly sent: number;
   readonly failed: number;
-  /** In how long the next one is due; undefined: nothing waits. */
+  /** When the next attempt is due; undefined: nothing waits. */
   readonly next_ms: number | undefined;
 }
 
-/** Tells each channel what it has not been told. Of all who try, the one whose claim is committed sends. */
+/**
+ * Tells each channel what it has not been told. If several processes try, the one whose claim is committed
+ * sends.
+ */
 export async function deliverRound(
   coxswain: Coxswain,
   channels: readonly Channel[],
@@ -31,7 +34,7 @@ export async function deliverRound(
   const housekeeper = housekeeperOf(coxswain);
   const counts = { sent: 0, failed: 0 };
   const later: number[] = [];
-  // The oldest first, as it happened.
+  // Oldest first, in the order in which it happened.
   for (const notice of loaded.list<Notice>(range).toReversed())
     for (const channel of channels) {
       const due_ms = dueIn_ms(notice, channel.name, now_ms);
@@ -74,7 +77,7 @@ async function failure(
   }
 }
 
-/** Rounds until nothing is due, or the time is over. */
+/** Runs rounds until nothing is due, or the time is over. */
 export async function deliverAll(
   coxswain: Coxswain,
   channels: readonly Channel[],
@@ -92,7 +95,10 @@ export async function deliverAll(
   }
 }
 
-/** In a process that lives long: at once when something is raised here, and from time to time for what others raised. */
+/**
+ * In a long-lived process: sends at once what is raised here, and from time to time what other processes
+ * raised.
+ */
 export class Courier {
   readonly #coxswain: Coxswain;
   readonly #channels: readonly Channel[];
@@ -111,7 +117,7 @@ export class Courier {
     this.#stirred.abort();
   }
 
-  /** What is being sent gets a moment; what that does not suffice for is somebody else's next try. */
+  /** Deliveries in progress get a moment to finish; the next process that tries sends the rest. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#stirred.abort();
@@ -127,9 +133,9 @@ export class Courier {
 
   async #work(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      // Before the round: who is stirred during it wants another one.
+      // Set before the round: a notice raised during it needs another round.
       this.#stirred = new AbortController();
-      // A store that is away now is there again later.
+      // A store that is unavailable now may be back later.
       const round = await deliverRound(this.#coxswain, this.#channels, this.#dropping.signal).catch(
         () => undefined,
       );

@@ -12,8 +12,8 @@ export interface Errand {
 }
 
 /**
- * For a process that is about to end: another one tells people, and nobody waits for it. The store goes by the environment,
- * where no list of processes shows it.
+ * For a process that is about to end: another process notifies people, and the caller does not wait for it.
+ * The store's URL is passed in the environment, where no process list shows it.
  */
 export function sendDetached({ env, cwd, store_url, project, program }: Errand): boolean {
   if (!hasChannels(env) || store_url === 'memory:') return false;
@@ -24,7 +24,7 @@ export function sendDetached({ env, cwd, store_url, project, program }: Errand):
     detached: true,
     stdio: 'ignore',
   });
-  // What could not be started is left to whoever comes next.
+  // If it can't be started, the next process that delivers notices sends them.
   child.once('error', () => {});
   child.unref();
   return true;

@@ -3,10 +3,13 @@ import { createHmac } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import type { JsonObject } from '../../../kernel/json.ts';
 
-/** Long enough for a slow chat, short enough that whoever lives long does not hang on it. */
+/** Long enough for a slow chat service, short enough not to block a long-lived process. */
 const SEND_MS_MAX = 10_000;
 
-/** Starts the program with the notice on its standard input; it is told when it ended well. */
+/**
+ * Starts the program with the notice on its standard input; the notice counts as delivered when the program
+ * exits with success.
+ */
 export async function toCommand(
   words: readonly string[],
   notice: JsonObject,
@@ -28,13 +31,13 @@ export async function toCommand(
           new Error(code === null ? `the program was ended by ${signal}` : `the program ended with ${code}`),
         );
     });
-    // A program that does not read is no failure; how it ends says what is.
+    // A program that does not read its input has not failed; its exit code decides.
     child.stdin?.once('error', () => {});
     child.stdin?.end(`${JSON.stringify(notice)}\n`);
   });
 }
 
-/** Signed as GitHub signs, so that any receiver of its webhooks can check it. No redirect is followed. */
+/** Signed as GitHub signs, so that any receiver of its webhooks can verify it. No redirect is followed. */
 export async function toWebhook(
   url: string,
   secret: string | undefined,
@@ -61,7 +64,7 @@ export async function toWebhook(
   if (status < 200 || status > 299) throw new Error(`the webhook answered ${status}`);
 }
 
-/** One line, in one write, behind what others have written. */
+/** Appends one line in one write. */
 export async function toFile(path: string, notice: JsonObject): Promise<void> {
   try {
     await appendFile(path, `${JSON.stringify(notice)}\n`, { mode: 0o600 });
@@ -70,7 +73,7 @@ export async function toFile(path: string, notice: JsonObject): Promise<void> {
   }
 }
 
-/** What went wrong, without the address: that may hold a secret, and this is written down. */
+/** What went wrong, without the address: an address may contain a secret, and this is logged. */
 function codeOf(error: unknown): string {
   const { code, cause, name } = error as NodeJS.ErrnoException & { cause?: { code?: string } };
   return code ?? cause?.code ?? (name === 'TimeoutError' ? 'timed out' : 'failed');

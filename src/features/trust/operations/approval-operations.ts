@@ -50,7 +50,8 @@ export const showApproval = {
     const key = approvalKey(approval_id);
     const { loaded, now_ms } = await step.find({ keys: [key] });
     const record = loaded.get<ApprovalState>(key);
-    // What an agent may not see is not there for it: an id is no secret, but no key either.
+    // For an agent, an approval that it may not see does not exist: an id is not secret, but it grants no
+    // access either.
     const hidden = step.authority === 'agent' && record?.state.requested_by !== step.caller.agent_id;
     if (record === undefined || hidden) return unknownApproval(approval_id);
     return { success: true, approval: describeApproval(record, now_ms) };

@@ -13,7 +13,7 @@ import {
 import type { GivenProfile } from '../profiles/profile-file.ts';
 import type { Assignment } from '../rulebook.ts';
 
-/** A person, or an agent with the highest trust: who is neither is refused in the loop. */
+/** For a person, or an agent with the highest trust: any other caller is refused in the decision loop. */
 const CHANGES_RULES = { mutates: true, standard: false, trust: 4, group: 'profile' } as const;
 
 function editor({ caller, authority }: Step): Editor {

@@ -18,7 +18,7 @@ export interface Input {
 
 type Find = (name: string) => AnyOperation | undefined;
 
-/** Among which operations: their list holds this very one. */
+/** `find` looks an operation up in the full list, which also contains this one. */
 export function checkPolicyAmong(find: Find): Operation<Input> {
   return {
     name: 'check_policy',
@@ -74,7 +74,7 @@ interface Asked {
   readonly door: DoorName | undefined;
 }
 
-/** About oneself; about others only for who may see what they do. */
+/** About the caller itself; about other agents only if the caller may see what they do. */
 async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal> {
   const { agent_id, agent_type, door } = (
     typeof context === 'object' && context !== null ? context : {}
@@ -93,7 +93,7 @@ async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal>
   };
 }
 
-/** An operation of ours, a permission, or a word that only a profile's lists may know. */
+/** An operation of ours, a permission, or a word that only a profile's lists may contain. */
 function questionFor(
   asked: string,
   door: DoorName | undefined,

@@ -1,7 +1,9 @@
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { claimNotice as claim, concludeNotice as conclude } from '../commands.ts';
 
-/** What both have in common. They are in no list: only our own code asks for them, with an input it has built. */
+/**
+ * What both have in common. They are not listed: only our own code calls them, with an input it has built.
+ */
 const OWN = {
   group: 'approval',
   verb: 'notify',

@@ -6,7 +6,7 @@ import { rulesFor } from '../enforcement/rulebook-reader.ts';
 import { everyProfile, profileNamed, type RulebookState } from '../rulebook.ts';
 import { describeUsage, type UsageState, usageKey } from '../usage.ts';
 
-/** Words about profiles are for whoever asks; a hook that locks a file needs none of them. */
+/** Loaded only for operations that describe profiles; a hook that locks a file does not need it. */
 const words = () => import('../profiles/show-profile.ts');
 
 export const getMyProfile = {

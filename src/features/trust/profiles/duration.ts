@@ -14,7 +14,7 @@ export function readDuration(text: string): number | undefined {
   return seconds === undefined ? undefined : Number(count) * seconds;
 }
 
-/** In the largest unit that it is a whole number of: the way people write it. */
+/** In the largest unit that gives a whole number, as people write it. */
 export function showDuration(seconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => seconds % each === 0 && seconds >= each) ?? ['s', 1];
   return `${seconds / size}${unit}`;

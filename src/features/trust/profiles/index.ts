@@ -1,2 +1,2 @@
-/** What others may use of profiles in trust. */
+/** What other folders may use of trust's profiles. */
 export { readDuration, showDuration } from './duration.ts';

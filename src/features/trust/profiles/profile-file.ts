@@ -12,12 +12,12 @@ export type ParsedProfiles =
 
 const who = z.string().refine((name) => nameProblem(name) === undefined, 'the name of an agent');
 
-/** `strict` says what is unknown; without, the rest can be looked at in spite of it. */
+/** `strict` reports unknown keys; without it, the rest can be checked despite them. */
 function fileSchema(strict: boolean) {
   const object = (strict ? z.strictObject : z.object) as typeof z.strictObject;
   const profile = object({
     ...profileFields(),
-    /** The seed's way of saying it, for one type. */
+    /** The seed's key, for one type. */
     agent_type: z.string().min(1).max(limits.agent_id_chars_max).optional(),
     resource_limits: resourceLimits(object).optional(),
   }).refine(
@@ -51,7 +51,7 @@ const [file, looseFile] = [fileSchema(true), fileSchema(false)];
 
 type ProfilesFile = z.output<typeof file>;
 
-/** What `cox profile apply` reads: profiles in the seed's words, who has which, settings. */
+/** What `cox profile apply` reads: profiles in the seed's words, assignments and settings. */
 export function parseProfiles(text: string): ParsedProfiles {
   const { value, problems } = readYaml(text, file, looseFile);
   if (value === undefined || problems.length > 0) return { ok: false, problems };

@@ -50,7 +50,7 @@ const time = z.union(
   { error: `a time such as 30m, 2h or 8h, seconds, or ${UNLIMITED}` },
 );
 
-/** The seed's names; `object` is strict, or not where the rest of a file with unknown fields is looked at. */
+/** The seed's names; `object` is strict, except where the rest of a file with unknown fields is checked. */
 export function resourceLimits(object: typeof z.strictObject = z.strictObject) {
   return object({
     max_file_modifications: count(FILES_LIMIT_MAX).optional(),
@@ -61,7 +61,7 @@ export function resourceLimits(object: typeof z.strictObject = z.strictObject) {
   });
 }
 
-/** Everything a profile says but its name, each as far as it is given. */
+/** Everything in a profile except its name, all optional. */
 export function profileFields() {
   return {
     trust_level: z.int().min(0).max(4).describe('0 read-only … 4 changes profiles and policies.').optional(),

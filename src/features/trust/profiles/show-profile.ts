@@ -3,7 +3,7 @@ import type { Profile, Standing } from '../profile.ts';
 import { isBuiltin, type RulebookState } from '../rulebook.ts';
 import { showDuration } from './duration.ts';
 
-/** A profile in the words in which it can be set again. */
+/** A profile in the words that can be used to set it again. */
 export function describeProfile(profile: Profile): JsonObject {
   const { resource_limits, connection, network_default, ...rest } = profile;
   const { max_execution_seconds, ...counts } = resource_limits;
@@ -20,7 +20,7 @@ export function describeProfile(profile: Profile): JsonObject {
   };
 }
 
-/** Where it comes from: as it ships, shipped and changed here, or made here. */
+/** Its origin: as shipped, shipped and changed here, or made here. */
 export function originOf(state: RulebookState | undefined, name: string): 'shipped' | 'edited' | 'made_here' {
   if (!isBuiltin(name)) return 'made_here';
   return state !== undefined && Object.hasOwn(state.profiles, name) ? 'edited' : 'shipped';
