@@ -6,7 +6,7 @@ import { unknownTask } from './complete-work.ts';
 import { keptInFile } from './mirror-work.ts';
 import { isEnded, isHeldBack, type TaskState, taskEntity, taskEvent, taskKey } from './state.ts';
 
-/** Takes a task back. One that is being worked on too: its holder is told when it completes. */
+/** Cancels a task, even one in progress: its holder learns of it when it completes the task. */
 export function cancelWork(
   task_id: string,
   agent_id: string,
@@ -29,8 +29,8 @@ export function reprioritiseWork(task_id: string, priority: number): Decision<Js
 }
 
 /**
- * Brings a failed or dead task back to the queue with all its attempts; what waited for it waits again. One that was
- * skipped, or is blocked by a failed dependency, goes on without that dependency.
+ * Brings a failed or dead task back to the queue with all its attempts; tasks that depend on it wait again. A
+ * task that was skipped, or is blocked by a failed dependency, continues without that dependency.
  */
 export function retryWork(task_id: string): Decision<JsonObject> {
   return change(task_id, 'retry', (state, now_ms) => {

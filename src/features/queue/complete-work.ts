@@ -17,11 +17,11 @@ export interface Completion {
   readonly error_message?: string | undefined;
   /** The commit that `result` names. */
   readonly commit_sha?: string | undefined;
-  /** What was changed has been looked at, whoever said it. */
+  /** What was changed has been judged, whether the result or the session reported it. */
   readonly is_judged?: boolean | undefined;
 }
 
-/** Not an answer: the session says that it changed something, and that has to be looked at before. */
+/** Internal answer: the session reports changes that have to be judged first. */
 export const JUDGE_FIRST = 'judge_first';
 
 function marksOf({ success, is_judged, caller }: Completion): EntityKey[] {
@@ -36,7 +36,10 @@ function judgeFirst(): Refusal {
   return refuse('changes_unreadable', 'What the session has changed comes first.', { [JUDGE_FIRST]: true });
 }
 
-/** Ends one claim: the grant the caller means, never just the task's id, so a late worker can't end another's attempt. */
+/**
+ * Ends one claim: the grant the caller means, never just the task's id, so that a late worker can't end
+ * another agent's attempt.
+ */
 export function completeWork(completion: Completion): Decision<JsonObject> {
   const proof = proofNeeds(completion);
   return {
@@ -50,14 +53,14 @@ export function completeWork(completion: Completion): Decision<JsonObject> {
   };
 }
 
-/** Several at once: each item has its own answer, and a refused one does not stop the others. */
+/** Several at once: each item has its own answer, and a refused item does not stop the others. */
 export function completeWorkBatch(completions: readonly Completion[]): Decision<JsonObject> {
   const proofs = completions.map(proofNeeds);
   const marks = new Map(completions.flatMap(marksOf).map((key) => [key.id, key]));
   const keys = [...completions.map(({ task_id }) => taskKey(task_id)), ...marks.values()];
   return {
     needs: {
-      // What all of them need is the same rulebook.
+      // All of them need the same rulebook.
       keys: [...keys, ...(proofs.find(({ keys: needed }) => needed !== undefined)?.keys ?? [])],
       ranges: [
         ...new Map(proofs.flatMap(({ ranges = [] }) => ranges).map((range) => [range.from, range])).values(),

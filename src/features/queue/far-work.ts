@@ -14,18 +14,19 @@ export interface Read {
 }
 
 export interface FoundFar {
-  /** What seems to be free, in order: as many as are wanted and as one commit can decide about. */
+  /** What seems to be free, in order: at most as many as are wanted and one commit can decide about. */
   readonly among: readonly string[];
-  /** If that is nothing. */
+  /** The refusal if nothing is free. */
   readonly refusal: Refusal;
 }
 
-/** Locks that are read together. Most of the time the first few tasks behind the others are enough. */
+/** Locks that are read together. Usually the first few tasks further back are enough. */
 const LOCKS_AT_ONCE = 200;
 
 /**
- * Behind all those that can't be handed out may stand one that can. It is looked for by reading alone, outside of any commit: what is
- * found is then decided about by its name, so that a look at a long queue holds up nobody and no decision grows with it.
+ * Behind all tasks that can't be handed out there may be one that can. The search only reads, outside of any
+ * commit. What it finds is then decided about by id, so that searching a long queue blocks no other caller
+ * and no decision grows with the queue.
  */
 export function* lookFurther(
   wanted: Pick<GetWork, 'caller' | 'task_types' | 'count' | 'waiter_id' | 'terms'>,
@@ -48,9 +49,9 @@ export function* lookFurther(
         locked += 1;
         continue;
       }
-      // The task itself is expected at the commit as its locks are.
+      // The commit expects the task itself unchanged, like its locks.
       room -= 1 + placesIn(task, loaded).length;
-      // Those ahead in line take theirs first.
+      // Callers ahead in line take theirs first.
       if (room < 0 || among.length === count + ahead)
         return { among, refusal: noTasks(task_types, locked, ahead) };
       among.push(task.id);
@@ -59,7 +60,7 @@ export function* lookFurther(
   return { among, refusal: noTasks(task_types, locked, ahead) };
 }
 
-/** As much of the queue as one look shows, and never less than a take looks at. */
+/** As much of the queue as one listing shows, and never less than `get_work` reads. */
 function farRanges(task_types: readonly string[] | undefined, count: number): Range[] {
   const share = Math.floor(limits.range_rows_max / (task_types?.length ?? 1));
   return heads(task_types, Math.max(share, count + limits.candidates_per_take));

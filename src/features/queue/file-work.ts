@@ -9,19 +9,20 @@ import { type TaskState, taskEvent, taskKey } from './state.ts';
 export interface FileWork {
   readonly task_id: string;
   readonly directory: string;
-  /** The name that the file is to have; whoever began to write it before has chosen another one, which stands. */
+  /** The name the file should get. If an earlier writer has already chosen another name, that one stands. */
   readonly file_id: string;
   readonly agent: string;
-  /** Who writes it, this one time. */
+  /** The process that writes it, for this one attempt. */
   readonly by: string;
   readonly lease_ms: number;
-  /** The name that was chosen before, and that another file has. */
+  /** The name chosen before, which another file has. */
   readonly instead_of?: string | undefined;
 }
 
 /**
- * A task leaves the queue for a work directory. This comes first, and the file after it: from now on nobody is handed the task, and
- * whoever finds that the file was not written in time writes it. `resumed` says that it may be there already.
+ * A task leaves the queue for a work directory. This commit comes first, and the file after it: from now on
+ * no agent is handed the task, and any process that finds the file overdue writes it. `resumed` says that it
+ * may exist already.
  */
 export function fileWork(command: FileWork): Decision<JsonObject> {
   const { task_id, directory, by } = command;

@@ -2,26 +2,26 @@ import { digest, uuidFromKey } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 
-/** What a task's file says of it, in the words of work directories; `frozen` and `deleted` are places. */
+/** What a task's file says about it, in the words of work directories; `frozen` and `deleted` are places. */
 export type FileStatus = 'new' | 'assigned' | 'in_progress' | 'done' | 'error' | 'frozen' | 'deleted';
 
-/** Where a task lies that is a file. */
+/** Where the file of a task lies. */
 export interface FiledAs {
-  /** The work directory, from the top of the workspace. */
+  /** The work directory, relative to the root of the workspace. */
   directory: string;
-  /** The file's name without its ending. */
+  /** The file's name without its extension. */
   id: string;
-  /** From the work directory. */
+  /** Relative to the work directory. */
   path: string;
   agent: string;
   status: FileStatus;
   started_by?: string | undefined;
   started_at_ms?: number | undefined;
-  /** In progress for longer it is stuck. */
+  /** In progress beyond this time, it counts as stuck. */
   stalls_at_ms?: number | undefined;
-  /** Other tasks of the directory that it waits for, by their names. */
+  /** Other tasks of the directory that it waits for, by name. */
   depends_on?: string[] | undefined;
-  /** Somebody is writing the file: until then nobody else does. */
+  /** A process is writing the file: until then no other process does. */
   filing?: Filing | undefined;
 }
 
@@ -30,22 +30,22 @@ export interface Filing {
   until_ms: number;
 }
 
-/** What a mirror repeats of a file beside where it lies. */
+/** What a mirror copies from a file besides its place. */
 export interface FiledFields {
   description?: string;
   priority?: number;
   files?: string[];
-  /** What it says of its end, where only that has changed; null: nothing any more. */
+  /** What it says about its end, where only that has changed; null: nothing any more. */
   result?: Json;
   error_message?: string | null;
 }
 
-/** As somebody at the top of the workspace would type it. */
+/** As a person at the root of the workspace would type it. */
 export function filedPath({ directory, path }: Pick<FiledAs, 'directory' | 'path'>): string {
   return directory === '.' ? path : `${directory}/${path}`;
 }
 
-/** The one task that this file is, however often it is looked at. */
+/** The one task id for this file, however often it is read. */
 export function filedTaskId(directory: string, file_id: string): string {
   return uuidFromKey(`task file\0${directory}\0${file_id}`);
 }
@@ -54,7 +54,7 @@ export function fileHandoffId(directory: string, file_id: string): string {
   return uuidFromKey(`task file handoff\0${directory}\0${file_id}`);
 }
 
-/** The open ones of all directories stand under their status: what is stuck is found first, however many wait. */
+/** The open tasks of all directories are grouped by status: stuck ones are found first, however many wait. */
 const FILED = 'filed/';
 export const OPEN_STATUSES = ['error', 'in_progress', 'assigned', 'new'] as const;
 export type OpenStatus = (typeof OPEN_STATUSES)[number];
@@ -72,7 +72,7 @@ export function filedGroup(
   return `${filedGroups(open, file.directory)}${id}`;
 }
 
-/** What a task has of it. */
+/** What a task stores of it. */
 interface FiledState extends Omit<FiledFields, 'result' | 'error_message'> {
   result?: Json | undefined;
   error_message?: string | undefined;

@@ -33,20 +33,25 @@ export interface GetWork {
   readonly task_types: readonly string[] | undefined;
   readonly count: number;
   readonly lease_ms: number;
-  /** Whether what has become due comes first (`settleDue`); the caller does that once and asks again. */
+  /** Whether due work (`settleDue`) was already done; if not, the caller does that once and asks again. */
   readonly settled: boolean;
-  /** Only these, which a look at the rest of the queue has found (far-work.ts), and not its beginning. */
+  /**
+   * Only these tasks, which a search of the rest of the queue has found (far-work.ts), and not the head of
+   * the queue.
+   */
   readonly among?: readonly string[] | undefined;
   /** The caller's place in the line for work, if it has been waiting. */
   readonly waiter_id?: string | undefined;
-  /** A team's rules, where there are any. */
+  /** A team's rules, if there are any. */
   readonly terms?: Terms | undefined;
 }
 
-/** The answer of a taking that found something due: not for agents, `operations/get-work-operation.ts` acts on it. */
+/** The answer when something due was found: not for agents, `operations/get-work-operation.ts` acts on it. */
 export const DUE_FIRST = 'due_first';
 
-/** Neither is this: nothing in the beginning of the queue can be handed out, and something behind it may be. */
+/**
+ * Not for agents either: nothing at the head of the queue can be handed out, but something behind it may be.
+ */
 export const LOOK_FURTHER = 'look_further';
 
 export function getWork(command: GetWork): Taking<JsonObject> {
@@ -62,7 +67,7 @@ export function getWork(command: GetWork): Taking<JsonObject> {
       settled,
     },
     decision: {
-      // One head is enough nearly always; more are loaded only when the head turns out not to be takeable.
+      // One head is nearly always enough; more are loaded only when the head can't be taken.
       needs:
         among === undefined
           ? { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] }
@@ -73,7 +78,7 @@ export function getWork(command: GetWork): Taking<JsonObject> {
         if (typeof count !== 'number') return refused(count);
         const more = heads(task_types, wanted + limits.candidates_per_take);
         const wide = among !== undefined || more.every((range) => loaded.hasList(range));
-        // Nobody overtakes who has waited longer: the first tasks are theirs.
+        // No caller overtakes one that has waited longer: the first tasks are reserved for those ahead.
         const ahead = aheadInLine(loaded, waiter_id, now_ms);
         if (ahead.length > 0 && !wide) return need({ ranges: more });
         const { tasks, isAll } =
@@ -86,7 +91,8 @@ export function getWork(command: GetWork): Taking<JsonObject> {
         const canTake = (agent_id: string, task: TaskRecord) =>
           mayReview(terms, agent_id, task.state) && filesAreFree(loaded, task, agent_id, now_ms);
         const takeable = candidates.filter((task) => canTake(caller.agent_id, task));
-        // Behind a head that is not takeable may stand one of its type that comes before the other types' heads.
+        // Behind a head that can't be taken there may be a task of its type that comes before the other
+        // types' heads.
         if (!wide && candidates.slice(0, count).some((task) => !takeable.includes(task)))
           return need({ ranges: more });
         const left = new Set(unreserved(candidates, ahead, canTake));
@@ -127,8 +133,9 @@ export function dueAt_ms(state: TaskState): number {
 }
 
 /**
- * Merges the heads of several types: most urgent first, then oldest, then by id within one batch. Only as far as is certain:
- * behind the last that was read of one type may stand another of it that comes before the other types' next.
+ * Merges the heads of several types: most urgent first, then oldest, then by id within one batch. Only as far
+ * as is certain: behind the last task read of one type there may be another that comes before the next task
+ * of the other types.
  */
 export function inOrder(loaded: Loaded, ranges: readonly Range[]): { tasks: TaskRecord[]; isAll: boolean } {
   const lists = ranges.map((range) => ({ range, tasks: loaded.list<TaskState>(range) }));
@@ -144,7 +151,7 @@ export function inOrder(loaded: Loaded, ranges: readonly Range[]): { tasks: Task
   return end === -1 ? { tasks, isAll: true } : { tasks: tasks.slice(0, end + 1), isAll: false };
 }
 
-/** A commit expects every lock it looked at, so only as many tasks are looked at as its limit of entities allows. */
+/** A commit expects every lock it read, so only as many tasks are considered as its entity limit allows. */
 function withinBudget(tasks: readonly TaskRecord[], count: number): TaskRecord[] {
   let left = limits.entities_per_take - count;
   const end = tasks.findIndex((task) => {
@@ -167,7 +174,8 @@ function handOut(
   for (const task of tasks) {
     const lease = grant(task, { ...caller, token: undefined }, lease_ms, now_ms);
     const answer = describeClaim(task, lease);
-    // The rest is for the next call: a row larger than a store takes would keep all of them from everybody.
+    // The rest is left to the next call: a row larger than the store accepts would keep all of them from
+    // every agent.
     if (tasks.length > 1) left -= Buffer.byteLength(JSON.stringify(answer));
     if (left < 0 && answers.length > 0) break;
     events.push(taskEvent(task.id, 'task_claimed', { lease: { ...lease } }));
@@ -176,7 +184,7 @@ function handOut(
   return commit(events, { success: true, tasks: answers });
 }
 
-/** The seed's answer to get_work, and what the agent needs to keep and to end the claim. */
+/** The seed's answer to get_work, plus what the agent needs to keep and end the claim. */
 function describeClaim(task: TaskRecord, lease: Lease): JsonObject {
   const { state } = task;
   return {
@@ -208,12 +216,12 @@ export function noTasks(task_types: readonly string[] | undefined, locked: numbe
   return refuse('no_tasks_available', `No task${of} can be handed out now.${why}${line}`);
 }
 
-/** For those who wait: when time alone may bring something, at the latest. */
+/** For waiting callers: the latest moment at which time alone may bring something. */
 export const nextDue: Needs = { keys: [lineKey], ranges: [firstDue] };
 
 export function nextDueAt_ms(loaded: Loaded, waiter_id: string, now_ms: number): number {
   const [first] = loaded.list<TaskState>(firstDue);
   const due_ms = first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state);
-  // One of those ahead may have died, and nobody says so.
+  // A caller ahead in line may have died without notice.
   return Math.min(due_ms, ...aheadInLine(loaded, waiter_id, now_ms).map((each) => each.alive_until_ms));
 }

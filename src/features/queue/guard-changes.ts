@@ -19,7 +19,7 @@ interface Changes {
   readonly base?: string | undefined;
 }
 
-/** A task that somebody says has ended. */
+/** A task that a caller reports as ended. */
 interface Ended {
   readonly task_id: string;
   readonly success: boolean;
@@ -27,11 +27,11 @@ interface Ended {
 }
 
 export interface JudgedChanges {
-  /** Nothing could be read of what was said to be changed. */
+  /** Set if the reported changes could not be read. */
   readonly refusal?: Refusal | undefined;
-  /** What was found, to be put before the guard; undefined where there is nothing to say. */
+  /** The findings, for the guard; undefined if there are none. */
   readonly guard?: PlainGuard | undefined;
-  /** By task: the full name of the commit with the work in it. */
+  /** By task: the full hash of the commit that contains the work. */
   readonly commits: ReadonlyMap<string, string>;
 }
 
@@ -43,8 +43,8 @@ interface Reading {
 }
 
 /**
- * Looks at what completed tasks have changed, as their results say; with `of_session` also at what the session has said where a
- * result says nothing.
+ * Judges what completed tasks have changed according to their results; with `of_session` also what the
+ * session has reported where a result says nothing.
  */
 export async function judgeChanges(
   tasks: readonly Ended[],
@@ -54,7 +54,7 @@ export async function judgeChanges(
   const guards: PlainGuard[] = [];
   const commits = new Map<string, string>();
   for (const { task_id, success, result } of tasks) {
-    // Whoever gives a task up must be able to, whatever became of it.
+    // An agent must be able to give a task up, whatever became of it.
     if (!success) continue;
     const changes = changesIn(result) ?? (of_session ? await changesOfSession(task_id, step) : undefined);
     if (changes === undefined) continue;
@@ -88,7 +88,7 @@ function changesIn(result: unknown): Changes | undefined {
   const { diff, patch, files, files_changed, commit, commit_sha, commits, base } = result as JsonObject;
   const text = [diff, patch].find((value) => typeof value === 'string');
   const names = [...textsIn(files), ...textsIn(files_changed)];
-  // The last is the one with all the work in it.
+  // The last commit contains all the work.
   const shas = [...textsIn(commits), ...textsIn(commit_sha), ...textsIn(commit)].filter((sha) => sha !== '');
   if (text === undefined && names.length === 0 && shas.length === 0) return undefined;
   const changes = { files: names, commits: [...new Set(shas)], base: textsIn(base)[0] };
@@ -100,7 +100,7 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** What the session has said to have changed since it claimed the task. */
+/** What the session has reported as changed since it claimed the task. */
 async function changesOfSession(task_id: string, step: Step): Promise<Changes | undefined> {
   const range = changesetRange(step.caller, CHANGESETS_MAX);
   const key = taskKey(task_id);
@@ -156,7 +156,7 @@ async function shown(
   };
 }
 
-/** Several tasks that end in one commit are put before a person as one. */
+/** Several tasks that end in one commit are shown to a person as one. */
 function together(guards: readonly PlainGuard[]): PlainGuard | undefined {
   const [first] = guards;
   if (first === undefined || guards.length === 1) return first;

@@ -12,7 +12,7 @@ import type { NewTask } from './submit-work.ts';
 
 const SHOWN_CHARS_MAX = 60_000;
 
-/** What submitted tasks would have somebody do, put before the guard; undefined where there is nothing to say. */
+/** What submitted tasks would have an agent do, for the guard; undefined if there are no findings. */
 export async function guardTasks(tasks: readonly NewTask[]): Promise<PlainGuard | undefined> {
   const commands = tasks.flatMap(({ description, input_data }) => [
     ...commandsIn(description),

@@ -9,24 +9,24 @@ import { isEnded, TASK, type TaskState, taskEvent, taskKey } from './state.ts';
 /** The type of a task that began as a file. */
 const FILE_TASK_TYPE = 'task';
 
-/** A task's file as somebody has just seen it. Plain JSON. */
+/** A task's file as it was just read. Plain JSON. */
 export interface SeenFile {
   readonly task_id: string;
   readonly status: 'filed' | 'completed' | 'failed' | 'cancelled';
   readonly title: string;
-  /** As the file has it; several numbers of the queue are one word there. */
+  /** As in the file; several numbers of the queue are one word there. */
   readonly priority: { readonly least: number; readonly usual: number; readonly most: number };
   readonly files: readonly string[];
   readonly result?: JsonObject | undefined;
   readonly error_message?: string | undefined;
   readonly file: FiledAs;
-  /** Begins as a file; one that came from the queue is there already. */
+  /** The task may begin as a file; one that came from the queue already has a record. */
   readonly may_begin: boolean;
 }
 
 /**
- * Brings the record of a file up to what the file says. Whatever the record says does not count; but a record that is not this
- * file's is nobody's to change. Nothing differs: nothing is written.
+ * Updates a file's record to what the file says. The record's own content does not count, but the record of
+ * another file is never changed. If nothing differs, nothing is written.
  */
 export function mirrorFile(seen: SeenFile): Decision<JsonObject> {
   const key = taskKey(seen.task_id);
@@ -51,7 +51,10 @@ export function mirrorFile(seen: SeenFile): Decision<JsonObject> {
   };
 }
 
-/** Its file is not there any more, or not its own. One that is only about to be written is another matter. */
+/**
+ * Its file is gone, or belongs to another task. A file that is only about to be written does not count as
+ * gone.
+ */
 export function mirrorDeleted(
   task_id: string,
   { directory, id }: Pick<FiledAs, 'directory' | 'id'>,
@@ -87,12 +90,15 @@ function isFileOf(
   return file !== undefined && file.directory === directory && file.id === id;
 }
 
-/** Nobody has seen the file that was to be written: whoever has found it under another name says which it is. */
+/**
+ * The file to be written has not been seen yet: the process that finds it under another name says which it
+ * is.
+ */
 function isBeingFiled({ file }: TaskState, { directory }: FiledAs): boolean {
   return file?.filing !== undefined && file.directory === directory;
 }
 
-/** What is refused of a task that is a file, whoever asks: only the file can say it. */
+/** The refusal, for any caller, of changes that only a task's file can make. */
 export function keptInFile(task_id: string, { file }: TaskState): Refusal | undefined {
   if (file === undefined) return undefined;
   const path = filedPath(file);
@@ -139,7 +145,7 @@ function changed(state: TaskState, seen: SeenFile): EventBody[] {
     file: seen.file,
     ...(from === undefined || from === seen.file.path ? {} : { moved_from: from }),
   });
-  // It ends once, however often its words are changed: who waits for it has heard.
+  // It ends once, however often its text is changed: the waiting tasks have already been told.
   if (isSame) return [{ kind: TASK, id: seen.task_id, type: 'task_file_changed', data }];
   const { agent: agent_id } = seen.file;
   const { error_message } = seen;
@@ -155,7 +161,7 @@ function changed(state: TaskState, seen: SeenFile): EventBody[] {
   }
 }
 
-/** A number that the file's word means, and a text that its title stands for, stay as they are. */
+/** A number that matches the file's word, and a text that matches its title, stay as they are. */
 function changesIn(state: TaskState, { title, priority, files }: SeenFile): FiledFields {
   const isMeant = state.priority >= priority.least && state.priority <= priority.most;
   return {
@@ -174,7 +180,7 @@ function wordsIn(state: TaskState, { result, error_message }: SeenFile): FiledFi
 
 const TITLE_CHARS_MAX = 200;
 
-/** A description may be pages: in a file its first line is the title. */
+/** A description may be pages long: its first line is the title in the file. */
 export function titleOf(description: string): string {
   const [line = ''] = description.trim().split(/[\r\n]/, 1);
   const words = line.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();

@@ -1,4 +1,4 @@
-/** What one can ask of queue. */
+/** The operations on the queue. */
 export { cancelWork, reprioritiseWork, retryWork } from './operations/change-work-operation.ts';
 export { completeWorkBatch } from './operations/complete-work-batch-operation.ts';
 export { completeWork } from './operations/complete-work-operation.ts';

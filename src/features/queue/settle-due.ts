@@ -26,8 +26,9 @@ import {
 } from './state.ts';
 
 /**
- * What time alone has made true, and what finished tasks still have to pass on to those who wait. Nobody has to run
- * this on a schedule: whoever asks for work does one round of it first, and a round that was interrupted is repeated.
+ * Applies what time alone has made true, and what finished tasks still have to pass on to their dependents.
+ * This needs no schedule: every call that asks for work does one round first, and an interrupted round is
+ * repeated.
  */
 export function settleDue(): Decision<JsonObject> {
   return {
@@ -36,7 +37,8 @@ export function settleDue(): Decision<JsonObject> {
       const tasks = loaded.list<TaskState>(due).filter(({ state }) => dueAt_ms(state) <= now_ms);
       const parents = withRanges(tasks.filter(({ state }) => state.releasing));
       const ranges = parents.flatMap((parent) => parent.ranges);
-      // The parents by key as well, so that they are expected unchanged: one that is retried has nothing to pass on.
+      // The parents by key as well, so that they are expected unchanged: a retried parent has nothing to pass
+      // on.
       if (ranges.some((range) => !loaded.hasList(range)))
         return need({ keys: parents.map(({ task }) => taskKey(task.id)), ranges });
       const events = tasks.flatMap((task) => passTime(task, now_ms));
@@ -55,7 +57,7 @@ function passTime(task: TaskRecord, now_ms: number): EventBody[] {
   return state.status === 'delayed' ? [taskEvent(task.id, 'task_promoted')] : giveBack(task, now_ms);
 }
 
-/** The claim is over without an answer. */
+/** The claim has ended without an answer. */
 export function giveBack({ id, state }: TaskRecord, now_ms: number): EventBody[] {
   if (state.status !== 'claimed' || state.lease === undefined) return [];
   const { agent_id, token } = state.lease;
@@ -67,18 +69,20 @@ export function giveBack({ id, state }: TaskRecord, now_ms: number): EventBody[]
   return [taskEvent(id, 'task_lease_expired', { agent_id, token, retry_at_ms })];
 }
 
-/** 5 s, 10 s, 20 s … at most 5 minutes: an agent that dies of the task itself should not take the next one down at once. */
+/**
+ * 5 s, 10 s, 20 s … at most 5 minutes: a task that kills its agent should not take the next one down at once.
+ */
 export function retryDelay_ms(attempt_count: number): number {
   return Math.min(5000 * 2 ** (attempt_count - 1), 300_000);
 }
 
 interface Parent {
   readonly task: TaskRecord;
-  /** Where those stand who are still to be told. */
+  /** The dependents that are still to be told. */
   readonly ranges: readonly Range[];
 }
 
-/** Many parents with few dependents are as quick as one with many: a round's dependents are shared out among them. */
+/** Many parents with few dependents are as quick as one with many: they share the dependents of a round. */
 function withRanges(releasing: readonly TaskRecord[]): Parent[] {
   const parents = releasing.slice(0, limits.parents_per_round).map((task) => {
     const links = [waitingLink(task.id)];
@@ -97,12 +101,16 @@ function withRanges(releasing: readonly TaskRecord[]): Parent[] {
 }
 
 /**
- * Tells up to one round of dependents how their parents ended. No new one can appear meanwhile (a submission expects its
- * parents unchanged), so a range that is not full is the last, and the parent's marker goes in the same commit.
+ * Tells up to one round of dependents how their parents ended. No new one can appear meanwhile (a submission
+ * expects its parents unchanged), so a range that is not full is the last, and the parent's marker is removed
+ * in the same commit.
  */
 function release(loaded: Loaded, parents: readonly Parent[], now_ms: number): EventBody[] {
   const events: EventBody[] = [];
-  /** As they are after what this round has told them: one may wait for several, and a parent may wait itself. */
+  /**
+   * Their state after what this round has told them: a task may wait for several parents, and a parent may
+   * itself wait.
+   */
   const told = new Map<string, TaskState>();
   for (const { task: parent, ranges } of parents) {
     if (told.has(parent.id)) continue;

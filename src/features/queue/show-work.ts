@@ -24,17 +24,20 @@ export function listWorkNeeds(limit: number): Needs {
   };
 }
 
-/** The open tasks of work directories, by what their files say. */
+/** The open tasks of work directories, by the status in their files. */
 export function filedRanges(limit: number): [OpenStatus, Range][] {
   return OPEN_STATUSES.map((status) => [status, prefixed('group', TASK, filedGroups(status), limit)]);
 }
 
-/** What can be handed out, in that order, what is claimed or delayed, soonest first, and what is a file. */
+/**
+ * Tasks that can be handed out, in that order; claimed or delayed ones, soonest first; and tasks that are
+ * files.
+ */
 export function listWork(limit: number, loaded: Loaded): JsonObject {
   const ready = loaded.list<TaskState>(prefixed('sort', TASK, READY, limit));
   const timed = loaded.list<TaskState>(prefixed('sort', TASK, DUE, limit));
   const of = (status: string) => timed.filter(({ state }) => state.status === status).map(describeTask);
-  // Those in error have ended, as others that failed have.
+  // Tasks in error have ended, like other failed tasks.
   const open = filedRanges(limit).filter(([status]) => status !== 'error');
   const filed = open.flatMap(([, range]) => loaded.list<TaskState>(range));
   return {
@@ -73,14 +76,14 @@ export function describeTask({ id, state }: TaskRecord): JsonObject {
   };
 }
 
-/** Without what its file's path says, or only the queue asks for. */
+/** Without what the file's path already says, or what only the queue needs. */
 function inList(task: TaskRecord): JsonObject {
   const { task_id, status, priority, file_status, agent, started_by, file_path, task_description } =
     describeTask(task);
   return { task_id, status, agent, file_status, started_by, priority, file_path, task_description };
 }
 
-/** Of a task that is a file: where it lies, whose it is and what it says. */
+/** For a task that is a file: where it lies, whose it is and what it says. */
 function describeFile({ file }: TaskState): JsonObject {
   if (file === undefined) return {};
   return {

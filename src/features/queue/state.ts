@@ -4,8 +4,8 @@ import type { Lease } from '../../ledger/lease.ts';
 import { type FiledAs, filedFields, filedGroup } from './filed.ts';
 
 /**
- * docs/task-states.md draws these and a test compares the drawing with `evolve`. `dead` is the dead-letter state: every
- * attempt ended without an answer.
+ * docs/task-states.md draws these states, and a test compares the drawing with `evolve`. `dead` is the
+ * dead-letter state: every attempt ended without an answer.
  */
 export type TaskStatus =
   | 'blocked'
@@ -30,11 +30,14 @@ export interface TaskState {
   priority: number;
   files: string[];
   depends_on: string[];
-  /** Dependencies that still hold it back. */
+  /** Dependencies that still block it. */
   unmet: string[];
-  /** Those that ended without success. One that is unmet too holds it back; any other counts as met all the same. */
+  /**
+   * Dependencies that ended without success. One that is also unmet blocks the task; any other counts as met
+   * all the same.
+   */
   failed_dependencies: string[];
-  /** Not there: block, as in every task from before there was a choice. */
+  /** Absent: block, as in every task from before there was a choice. */
   on_dependency_failure?: FailurePolicy | undefined;
   not_before_ms?: number | undefined;
   max_attempts: number;
@@ -46,11 +49,14 @@ export interface TaskState {
   lease?: Lease | undefined;
   result?: Json | undefined;
   error_message?: string | undefined;
-  /** Somebody waits for this task, so its end has to be passed on … */
+  /** Other tasks wait for this task, so its end has to be passed on … */
   has_dependents: boolean;
-  /** … and this says that passing it on is not finished. Any get_work goes on with it. */
+  /** … and this says that passing it on is not finished. Any get_work continues it. */
   releasing: boolean;
-  /** It is a file in a work directory: that is the truth, this a mirror of it, and nobody takes it from the queue. */
+  /**
+   * The task is a file in a work directory. The file is the truth and this is a mirror of it; no agent takes
+   * the task from the queue.
+   */
   file?: FiledAs | undefined;
 }
 
@@ -58,11 +64,14 @@ export type TaskRecord = EntityRecord<TaskState>;
 
 export const TASK = 'task';
 
-/** Sort keys: what can be handed out, by urgency; and what time or a finished parent changes, by when. */
+/**
+ * Sort keys: tasks that can be handed out, by urgency; and tasks that time or a finished parent changes, by
+ * when.
+ */
 export const READY = 'ready/';
 export const DUE = 'due/';
 
-/** The group of those that were given up, for people to find. */
+/** The group of dead tasks, for people to find. */
 export const DEAD = 'dead/';
 
 export function taskKey(id: string): EntityKey {
@@ -90,7 +99,7 @@ export function failedLink(parent: string): string {
   return `failed/${parent}`;
 }
 
-/** All that wait for some parent, and all that one has failed. */
+/** All tasks that wait for some parent, and all that a parent has failed. */
 export const WAITING = waitingLink('');
 export const HELD_BACK = failedLink('');
 
@@ -106,12 +115,14 @@ export function policyOf(task: Pick<TaskState, 'on_dependency_failure'>): Failur
   return task.on_dependency_failure ?? 'block';
 }
 
-/** Whether a dependency that ended without success keeps it from going on. */
+/** Whether a dependency that ended without success blocks it. */
 export function isHeldBack(state: TaskState): boolean {
   return state.unmet.some((id) => state.failed_dependencies.includes(id));
 }
 
-/** How one that waits learns of a dependency's end. What it makes of it is its own policy, in `evolve`. */
+/**
+ * Tells a waiting task that a dependency has ended. The task's own policy decides what follows, in `evolve`.
+ */
 export function tellDependent(id: string, state: TaskState, parent: string, status: TaskStatus): EventBody {
   if (status === 'completed') return taskEvent(id, 'dependency_met', { task_id: parent });
   if (state.status === 'skipped' || state.on_dependency_failure !== 'skip')
@@ -129,25 +140,26 @@ export const taskEntity: EntityType<TaskState> = {
       return { sort: `${READY}${urgency}`, group: `${readyGroup(state.task_type)}${urgency}` };
     if (state.status === 'delayed') return { sort: dueKey(state.not_before_ms ?? 0) };
     if (state.status === 'claimed') return { sort: dueKey(state.lease?.expires_at_ms ?? 0) };
-    // Due at once, not from its end on: a clock that is set back must not hold up those who wait.
+    // Due at once, not from its end on: a clock that is set back must not delay the waiting tasks.
     const sort = state.releasing ? dueKey(0) : undefined;
     if (state.status === 'dead') return { sort, group: DEAD };
     if (state.file !== undefined) return { sort, group: filedGroup(state, id) };
-    // A skipped one is still found by its parents: it comes back when what it was skipped for is made good.
+    // A skipped task is still found by its parents: it comes back when the failed parent is retried.
     if (state.status !== 'blocked' && state.status !== 'skipped') return { sort };
-    // A failed parent's children move under another prefix, so that telling them is a range that empties.
+    // A failed parent's children move under another prefix, so that the range of children still to be told
+    // empties.
     const failed = new Set(state.failed_dependencies);
     return { sort, links: state.unmet.map((id) => (failed.has(id) ? failedLink(id) : waitingLink(id))) };
   },
 };
 
-/** The fields that events of a task carry, each in some of them. */
+/** The fields of task events; each event carries some of them. */
 interface TaskEventData {
   task_id: string;
   lease: Lease;
   retry_at_ms: number;
   priority: number;
-  /** As it begins, of one that nobody has submitted. */
+  /** The initial state of a task that was never submitted. */
   task?: Omit<TaskState, 'status'>;
 }
 
@@ -181,7 +193,8 @@ function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: numbe
     case 'task_reprioritised':
       return { ...state, priority: data.priority };
     case 'task_retried': {
-      // What has failed so far holds it back no longer: whoever retries a task that never ran wants it without that.
+      // Dependencies that have failed so far no longer block it: retrying a task that never ran means running
+      // it without them.
       const unmet = state.unmet.filter((id) => !state.failed_dependencies.includes(id));
       return comeBack({ ...state, unmet, attempt_count: 0 }, at_ms);
     }
@@ -192,7 +205,7 @@ function evolveTask(state: TaskState | undefined, event: EventBody, at_ms: numbe
   }
 }
 
-/** A dependency has ended: what that makes of the task is its own policy. */
+/** A dependency has ended: the task's own policy decides what follows. */
 function hearOf(state: TaskState, how: string, parent: string, at_ms: number): TaskState {
   const without = (ids: readonly string[]) => ids.filter((id) => id !== parent);
   if (how === 'dependency_met') {
@@ -232,16 +245,16 @@ function endTask(state: TaskState, event: EventBody, at_ms: number): TaskState {
   }
 }
 
-/** What a file says of its end is all there is: nothing of an end before it stays. */
+/** Only the end that the file states counts: nothing of an earlier end stays. */
 const NOTHING_SAID = { result: undefined, error_message: undefined };
 
-/** It becomes a file, or is one again after an end that somebody has undone. */
+/** It becomes a file, or is one again after its end was undone. */
 function file(state: TaskState, event: EventBody): TaskState {
   const open = { releasing: false, ended_at_ms: undefined, not_before_ms: undefined, ...NOTHING_SAID };
   return { ...state, ...open, ...filedFields(event), status: 'filed' };
 }
 
-/** Its end, if it had one, is undone; dependents that have not heard of it wait on. */
+/** Its end, if it had one, is undone; dependents that have not been told of it keep waiting. */
 function comeBack(state: TaskState, at_ms: number): TaskState {
   const open = { ...state, releasing: false, ended_at_ms: undefined, error_message: undefined };
   return waitOrGo(open, at_ms);

@@ -18,7 +18,7 @@ import {
 
 export interface NewTask {
   readonly id: string;
-  /** The id was made from the caller's idempotency key, so the task may exist already. */
+  /** The id was made from the caller's idempotency key, so the task may already exist. */
   readonly keyed: boolean;
   readonly task_type: string;
   readonly description: string;
@@ -32,8 +32,9 @@ export interface NewTask {
 }
 
 /**
- * Submits tasks together or not at all. Parents are loaded by key and so expected unchanged: one that completes
- * meanwhile makes this decide again, and no child is left waiting for a parent that has already passed on its end.
+ * Submits tasks together or not at all. Parents are loaded by key and so expected unchanged: if one completes
+ * meanwhile, this decides again, and no child is left waiting for a parent that has already passed on its
+ * end.
  */
 export function submitWork(tasks: readonly NewTask[], submitted_by: string): Decision<JsonObject> {
   const batch = new Map(tasks.map((task) => [task.id, task]));
@@ -48,8 +49,8 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
         const message = `These tasks wait for each other: ${cycle.join(' → ')}.`;
         return refused(refuse('dependency_cycle', message, { field: 'depends_on', cycle }));
       }
-      // A keyed task that exists already is left as it is: its parents do not matter any more, and for the new tasks
-      // of the batch it is a parent like any other, which may have ended.
+      // A keyed task that already exists is left as it is: its parents no longer matter, and for the new
+      // tasks of the batch it is a parent like any other, which may have ended.
       const fresh = new Map(
         [...batch].filter(([id, task]) => !task.keyed || loaded.get(taskKey(id)) === undefined),
       );
@@ -73,7 +74,8 @@ export function submitWork(tasks: readonly NewTask[], submitted_by: string): Dec
         const submission = taskEvent(task.id, 'task_submitted', data);
         events.push(submission);
         let state = taskEntity.evolve(undefined, submission, now_ms);
-        // Told at once what a task submitted earlier was told when it happened, so that it makes no difference.
+        // Told at once what an earlier submitted task was told when it happened, so that the time of
+        // submission makes no difference.
         for (const { id, status } of parents) {
           if (status === undefined || !endedBadly(status) || !state.unmet.includes(id)) continue;
           const event = tellDependent(task.id, state, id, status);
@@ -108,7 +110,10 @@ function parentProblem(loaded: Loaded, fresh: ReadonlyMap<string, NewTask>): Ref
   return undefined;
 }
 
-/** Whoever has dependents passes its end on. One that failed may be retried, and then those who skipped come back. */
+/**
+ * A task with dependents passes its end on. A failed one may be retried, and then the tasks that were skipped
+ * come back.
+ */
 function markParents(
   loaded: Loaded,
   fresh: ReadonlyMap<string, NewTask>,
@@ -153,7 +158,7 @@ function newState(
   };
 }
 
-/** A new task can only wait for tasks that exist, so a cycle can only lie within one batch. */
+/** A new task can only wait for existing tasks, so a cycle can only lie within one batch. */
 function findCycle(batch: ReadonlyMap<string, NewTask>): string[] | undefined {
   const done = new Set<string>();
   const path: string[] = [];

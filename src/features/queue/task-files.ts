@@ -6,17 +6,21 @@ import { isOver } from '../../ledger/lease.ts';
 import { areaOf, foldersKey, type LockState, lockedFolders, lockKey, placeOf } from '../locks/index.ts';
 import type { TaskRecord } from './state.ts';
 
-/** The list of locked folders, the line, the caller's count of claims, the rulebook, and what its session has used up. */
+/**
+ * The list of locked folders, the line, the caller's count of claims, the rulebook, and the session's usage.
+ */
 const BESIDES = 5;
 
-/** Locks that no task's files lie in are not looked at, and there are few others: so many fit beside the files' own. */
+/**
+ * Locks that cover none of the task's files are not read, so few remain: this many fit beside the files' own.
+ */
 const FOLDERS_MAX = limits.entities_per_commit - limits.entities_per_take - BESIDES;
 
 /** The files' locks, and those of the locked folders above them. */
 export function locksToRead(tasks: readonly TaskRecord[], loaded: Loaded): EntityKey[] {
   const files = tasks.flatMap(({ state }) => state.files);
   if (files.length === 0) return [];
-  // Its absence, too, is expected at the commit: no folder is locked in between.
+  // The commit also expects its absence: no folder is locked in between.
   if (!loaded.hasKey(foldersKey))
     return [foldersKey, ...files.map(lockKey)].filter((key) => !loaded.hasKey(key));
   const above = new Set(files.flatMap((path) => lockedAbove(path, loaded)));
@@ -29,7 +33,10 @@ function lockedAbove(path: string, loaded: Loaded): string[] {
   return listed.length === 0 ? [] : foldersAbove(path).filter((folder) => listed.includes(folder));
 }
 
-/** A task changes its files: even a reader's lock of another agent keeps it. Who only waits in line does not. */
+/**
+ * A task changes its files, so even another agent's shared lock blocks it. An agent that only waits in line
+ * does not.
+ */
 export function filesAreFree(loaded: Loaded, task: TaskRecord, agent_id: string, now_ms: number): boolean {
   return placesOf(task, loaded).every(
     ([path, place]) =>

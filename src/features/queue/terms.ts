@@ -6,11 +6,14 @@ import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import { type Caller, isOver } from '../../ledger/lease.ts';
 import { DUE, TASK, type TaskState } from './state.ts';
 
-/** What a team's rules say about handing out work to this caller. Plain JSON: it travels with the command. */
+/**
+ * What a team's rules say about handing out work to this caller. Plain JSON, because it travels with the
+ * command.
+ */
 export interface Terms {
-  /** So many tasks it may have claimed at once. */
+  /** How many tasks it may have claimed at once. */
   readonly at_most?: number | undefined;
-  /** Whose work only these may review. */
+  /** By author: the only agents that may review that author's work. */
   readonly reviewers?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
@@ -31,14 +34,14 @@ export const holderEntity: EntityType<HolderState> = {
   index: () => ({}),
 };
 
-/** All that are claimed stand there, between those that are delayed. */
+/** All claimed tasks are in this range, among the delayed ones. */
 const claimed = prefixed('sort', TASK, DUE, limits.range_rows_max);
 
 export function termsNeeds(terms: Terms | undefined, caller: Caller): Needs {
   return terms?.at_most === undefined ? {} : { keys: [holderKey(caller)], ranges: [claimed] };
 }
 
-/** How many more the caller may take; a refusal: none. */
+/** How many more tasks the caller may take; a refusal: none. */
 export function roomFor(
   terms: Terms | undefined,
   caller: Caller,
@@ -60,7 +63,7 @@ export function countClaim(terms: Terms | undefined, caller: Caller): EventBody[
   return [{ ...holderKey(caller), type: 'work_counted', data: {} }];
 }
 
-/** Whose work it is says the task itself, else whoever submitted it. */
+/** The task itself says whose work it is; else it is the submitter's. */
 export function mayReview(terms: Terms | undefined, agent_id: string, task: TaskState): boolean {
   if (terms?.reviewers === undefined || task.task_type !== 'review') return true;
   const { author } = (task.input_data ?? {}) as JsonObject;

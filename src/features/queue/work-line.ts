@@ -6,12 +6,12 @@ import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { TaskRecord } from './state.ts';
 
-/** Someone who waits for a task. The order of the list is the order in which they came. */
+/** A caller that waits for a task. The list is in the order of arrival. */
 interface InLine {
   id: string;
   agent_id: string;
   task_types?: string[] | undefined;
-  /** Past it they are taken for dead, and delay nobody. */
+  /** After this it counts as dead, and delays no other caller. */
   alive_until_ms: number;
 }
 
@@ -30,7 +30,7 @@ export const lineEntity: EntityType<LineState> = {
       case 'line_joined': {
         const waiter = event.data.waiter as unknown as InLine;
         const known = waiters.some(({ id }) => id === waiter.id);
-        // Who says again that it is there keeps its place.
+        // A waiter that reports again keeps its place.
         if (known) return { waiters: waiters.map((each) => (each.id === waiter.id ? waiter : each)) };
         return { waiters: [...waiters, waiter] };
       }
@@ -42,7 +42,7 @@ export const lineEntity: EntityType<LineState> = {
         throw new Error(`unknown event of the line for work: ${event.type}`);
     }
   },
-  // Where a store that hands tasks out by itself sees that there is a line.
+  // Lets a store that hands out tasks by itself see that there is a line.
   index: ({ waiters }) => (waiters.length === 0 ? {} : { sort: 'waiting/' }),
 };
 
@@ -56,7 +56,7 @@ export interface JoinLine {
   readonly task_types: readonly string[] | undefined;
 }
 
-/** Into the line, at its end; or once more, to say that one is still there. */
+/** Joins the line at its end, or reports that the caller is still waiting. */
 export function joinLine({ waiter_id, agent_id, task_types }: JoinLine): Decision<JsonObject> {
   return {
     needs: { keys: [lineKey] },
@@ -89,12 +89,12 @@ function leaving(waiter_ids: string[]): EventBody[] {
   return waiter_ids.length === 0 ? [] : [lineEvent('line_left', { waiter_ids })];
 }
 
-/** Dead ones too. */
+/** Includes dead ones. */
 export function waitersOf(loaded: Loaded): readonly InLine[] {
   return loaded.get<LineState>(lineKey)?.state.waiters ?? [];
 }
 
-/** Who has waited longer and is alive. Whoever is not in the line is behind all of them. */
+/** The live waiters that have waited longer. A caller that is not in the line is behind all of them. */
 export function aheadInLine(
   loaded: Loaded,
   waiter_id: string | undefined,
@@ -107,8 +107,9 @@ export function aheadInLine(
 }
 
 /**
- * What is left when each of those ahead has taken the first that it can use. One that it may not have, because of a lock or a
- * rule, is not kept for it: nobody else would be given it for as long as it waits.
+ * What is left when each waiter ahead has taken the first task that it can use. A task that a waiter may not
+ * have, because of a lock or a rule, is not reserved for it: otherwise no other agent would be given it for
+ * as long as it waits.
  */
 export function unreserved(
   tasks: readonly TaskRecord[],
@@ -125,7 +126,7 @@ export function unreserved(
   return left;
 }
 
-/** A task in hand is the end of waiting. */
+/** A caller that gets a task leaves the line. */
 export function servedFromLine(loaded: Loaded, waiter_id: string | undefined): EventBody[] {
   const stands = waitersOf(loaded).some(({ id }) => id === waiter_id);
   return stands && waiter_id !== undefined ? leaving([waiter_id]) : [];
@@ -144,9 +145,9 @@ const BRINGS_WORK = new Set([
   'line_left',
 ]);
 
-/** Whether a row of the log may have made something takeable for those who wait. */
+/** Whether a row of the log may have made a task available to waiting callers. */
 export function mayBringWork({ events }: LogEntry): boolean {
-  // An ended task may have dependents to be told, which whoever asks next does.
+  // An ended task may have dependents to tell; the next call that asks for work does that.
   return events.some(
     ({ type }) => BRINGS_WORK.has(type) || type === 'task_completed' || type === 'task_failed',
   );

@@ -43,7 +43,7 @@ export const completeWork = {
   },
 } satisfies Operation<CompletionInput>;
 
-/** Ends them by one decision, after what they have changed was looked at. */
+/** Ends them in one decision, after judging what they have changed. */
 export async function endTasks(
   inputs: readonly CompletionInput[],
   step: Step,
@@ -59,7 +59,7 @@ export async function endTasks(
     const ending = decideAll(meant);
     const outcome = await step.run(guard === undefined ? ending : guarded(askedBy(guard, step), ending));
     const answer = answerOf(outcome);
-    // Hardly ever: the session has said besides its results that it changed something.
+    // Rare: the session has reported changes besides its results.
     if (answer[JUDGE_FIRST] === true) continue;
     if (guard !== undefined) announceGuarded(answer, step);
     return [answer, meant];
@@ -77,7 +77,7 @@ function completion(input: CompletionInput, step: Step, commit_sha: string | und
   };
 }
 
-/** Most fan-outs are small and done at once; a large one is gone on with by whoever asks for work next. */
+/** Most fan-outs are small and done at once; the next callers that ask for work continue a large one. */
 const ROUNDS_AT_ONCE = 4;
 
 export async function releaseDependents(step: Step): Promise<void> {
@@ -87,7 +87,7 @@ export async function releaseDependents(step: Step): Promise<void> {
       if (outcome.status === 'refused') return;
     }
   } catch (error) {
-    // The task itself has ended, and that is the answer; what is left to pass on is marked in the store.
+    // The task itself has ended, and that is the answer; the rest of the fan-out is marked in the store.
     if (!(error instanceof StoreFailure)) throw error;
   }
 }

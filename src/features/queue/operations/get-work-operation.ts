@@ -76,13 +76,13 @@ function hidesMore(answer: JsonObject): boolean {
 }
 
 /**
- * One round of what is due comes first, so that the most urgent task is found even if it became ready only now. After
- * that it claims; only a caller who would go away with nothing does more rounds.
+ * One round of due work comes first, so that the most urgent task is found even if it became ready only now.
+ * Then it claims. Only a caller that would get nothing does more rounds.
  */
 async function takeFirst(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
   const attempt = async (settled: boolean) => {
     const taking = take({ ...wanted, settled });
-    // A store's own quick way knows nothing of the line, nor of a team's rules.
+    // A store's own fast path knows neither the line nor a team's rules.
     const plain = wanted.waiter_id === undefined && wanted.terms === undefined;
     return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
   };
@@ -97,7 +97,7 @@ async function takeFirst(wanted: Wanted, step: Step): Promise<JsonObject | Refus
   return answer;
 }
 
-/** What the beginning of the queue hides. */
+/** Searches behind the head of the queue. */
 async function takeFurther(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
   const looking = lookFurther(wanted);
   let look = looking.next();
@@ -107,9 +107,11 @@ async function takeFurther(wanted: Wanted, step: Step): Promise<JsonObject | Ref
   return answerOf(await step.run(take({ ...wanted, settled: true, among }).decision));
 }
 
-/** Nobody tells when a lock on a task's file runs out; so long at most does one wait for that. */
+/**
+ * There is no notification when a lock on a task's file expires; a caller waits at most this long for that.
+ */
 const LOOK_AGAIN_MS = 5000;
-/** All of a long queue is read for it; each lock that anybody releases wakes all who wait. */
+/** This reads all of a long queue, and every released lock wakes all waiting callers. */
 const LOOK_FAR_EVERY_MS = 4000;
 
 async function takeInLine(
@@ -121,7 +123,7 @@ async function takeInLine(
   const wanted = { ...command, waiter_id: step.ids.uuid() };
   const { waiter_id, task_types } = wanted;
   const place = { waiter_id, agent_id: step.caller.agent_id, task_types };
-  // Before it stands in line: what others do from then on is heard.
+  // Subscribe before joining the line, so that no change by another process is missed afterwards.
   const hints = step.hints(mayBringWork);
   const started_ms = step.elapsed_ms();
   let last = refusal;
@@ -133,7 +135,7 @@ async function takeInLine(
     if (isDue) lookedFar_ms = now_ms;
     return isDue;
   };
-  /** Reads first: only what can be had now is worth a commit. */
+  /** Reads first: a commit is only worthwhile for what is available now. */
   const look = async () => {
     const seen = await step.consider(take({ ...wanted, settled: false }).decision);
     const isSure = seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true;
@@ -161,7 +163,8 @@ async function takeInLine(
     return got ?? { ...last, waited_seconds };
   } finally {
     hints.close();
-    // Best effort: who says nothing more is taken for dead in a few seconds. A claim has left the line already.
+    // Best effort: a silent waiter counts as dead within a few seconds. A caller with a claim has already
+    // left the line.
     if (got === undefined || isRefusal(got))
       await step.chore('leave_line', leaveLine({ waiter_id })).catch(() => {});
   }

@@ -46,7 +46,7 @@ export const submitWorkBatch = {
       tasks.push(task);
     }
     const answer = await submitGuarded(tasks, step);
-    // One that was skipped at once may have dependents in the same batch.
+    // A task that was skipped at once may have dependents in the same batch.
     const submitted = (answer.tasks ?? []) as JsonObject[];
     if (submitted.some(({ status }) => status === 'skipped')) await releaseDependents(step);
     return answer;

@@ -50,7 +50,7 @@ export const submitWork = {
   },
 } satisfies Operation<TaskInput>;
 
-/** What a task would have done is judged before anybody can be given it. */
+/** A task's content is judged before any agent can be given it. */
 export async function submitGuarded(tasks: readonly NewTask[], step: Step): Promise<JsonObject> {
   const submission = decide(tasks, step.caller.agent_id);
   const guard = await guardTasks(tasks);
@@ -60,7 +60,7 @@ export async function submitGuarded(tasks: readonly NewTask[], step: Step): Prom
   return answer;
 }
 
-/** From the wire to the domain: paths in their normal form, ids from keys, times as numbers. */
+/** From the wire to the domain: normalised paths, ids from keys, times as numbers. */
 export function newTask(input: TaskInput, step: Step, prefix: string): NewTask | Refusal {
   const files: string[] = [];
   for (const [index, file] of input.files.entries()) {
