@@ -24,9 +24,9 @@ import { type Held, hasFolder, type LockState, leaseOf, lockEvent, lockKey, plac
 export interface AcquireLock extends Wish {
   readonly ttl_ms: number;
   readonly reason: string | undefined;
-  /** Asked for by one path: the answer is about that one. */
+  /** Requested with a single path: the answer is about that path. */
   readonly single: boolean;
-  /** Has been waiting, not only announcing itself: the answer says for how long. */
+  /** The caller has been waiting, not only announcing itself: the answer says for how long. */
   readonly waited?: boolean | undefined;
 }
 
@@ -34,9 +34,10 @@ export interface AcquireLock extends Wish {
 export const FIRST = 'first';
 
 /**
- * All of what is wanted in one commit, or nothing. Files are decided by their own records and those of locked folders
- * above, all expected unchanged. Below a folder lies a range, which nobody can expect; so whoever wants one first says so
- * in the folder's record (`announce`), where all who come later to a file below see it, and only then looks.
+ * Takes everything wanted in one commit, or nothing. Files are decided by their own records and those of
+ * locked folders above, all expected unchanged. What lies below a folder is a range, which no commit can
+ * expect. So a caller that wants a folder first announces that in the folder's record (`announce`), where
+ * every later caller for a file below sees it, and only then reads the range.
  */
 export function acquireLock(command: AcquireLock): Decision<JsonObject> {
   const { areas } = command;
@@ -61,12 +62,12 @@ function first(step: 'announce' | 'tidy', places: readonly string[] = []): Refus
   return refuse('blocked', `Something comes first: ${step}.`, { [FIRST]: step, places: [...places] });
 }
 
-/** Where it ran out is said too: it may be in the file's own record, in a folder above or anywhere below. */
+/** Also says where it expired: in the file's own record, in a folder above or anywhere below. */
 function tidyFirst(over: readonly EventBody[]): Refusal {
   return first('tidy', [...new Set(over.map(({ id }) => id))]);
 }
 
-/** A named grant is the caller's own and no longer the current one. */
+/** The named grant is the caller's own, but no longer the current one. */
 function supersededGrant(
   { areas, caller }: AcquireLock,
   loaded: Loaded,
@@ -96,7 +97,8 @@ function grantAll(command: AcquireLock, findings: Findings, loaded: Loaded, now_
     const granted = grantOne(command, area, loaded, now_ms);
     events.push(...granted.events);
     locks.push(granted.answer);
-    // A lease of its own that is extended, ended or stands in for looking at others must be alive at the commit.
+    // The caller's own lease must be alive at the commit if it is extended or ended, or makes a check of
+    // other leases unnecessary.
     for (const held of own)
       if (covers(held.area, area)) not_after_ms = Math.min(not_after_ms, held.lease.expires_at_ms);
     if (waiter_id === undefined) continue;
@@ -133,7 +135,7 @@ function grantOne(
       const event = lockEvent(area.place, 'lock_refreshed', granted(lease, why, about));
       return { events: [event], answer: { ...named, action: 'refreshed', ...terms(lease, about) } };
     }
-    // From reader to writer is a new grant: others may have read under later tokens than the reader's.
+    // From shared to exclusive is a new grant: other agents may have read under later tokens than this one's.
     const lease = grant(record, caller, ttl_ms, now_ms);
     const events = [
       lockEvent(area.place, 'lock_released', { token: before.token, pattern: area.pattern }),

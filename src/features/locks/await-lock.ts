@@ -12,13 +12,13 @@ import { areaOf, LOCK, type LockState, lockEvent, lockKey, placeOf, type Waiter 
 
 export interface AwaitLock extends Wish {
   readonly waiter_id: string;
-  /** It means to stay in line, so a line that can never move is refused. */
+  /** The caller means to stay in line, so a line that can never move is refused. */
   readonly stays: boolean;
 }
 
 /**
- * Puts the caller into the line of everything it wants, in one commit; or says again that it is still there. It keeps the
- * place it has, and who has been cleared away as dead in the meantime starts anew at the end.
+ * Puts the caller into the line for everything it wants, in one commit, or reports that it is still waiting.
+ * It keeps its place; a waiter that was removed as dead in the meantime starts again at the end.
  */
 export function awaitLock(command: AwaitLock): Decision<JsonObject> {
   const { areas, caller, waiter_id } = command;
@@ -32,7 +32,7 @@ export function awaitLock(command: AwaitLock): Decision<JsonObject> {
     );
     for (const { place, pattern } of areas) {
       const { waiters } = placeOf(loaded.get<LockState>(lockKey(place))?.state);
-      // The dead are cleared away by this very commit.
+      // This very commit removes the dead waiters.
       const others = waiters.filter((each) => each.id !== waiter_id && !isDead(each, now_ms));
       if (others.length >= limits.lock_waiters_max)
         return refused(refuse('too_large', `${limits.lock_waiters_max} already wait for ${place}.`));
@@ -61,7 +61,7 @@ function tooManyFolders() {
   return refuse('too_large', message, { folders_max: limits.lock_folders_max });
 }
 
-/** Also of an entry that died: nobody who passed it would have left it standing. */
+/** Also of an entry that died: any caller that had passed it would have removed it. */
 function ownSince({ areas, waiter_id }: AwaitLock, loaded: Loaded): number | undefined {
   const since = areas.map(({ place, pattern }) => {
     const { waiters } = placeOf(loaded.get<LockState>(lockKey(place))?.state);
@@ -70,13 +70,16 @@ function ownSince({ areas, waiter_id }: AwaitLock, loaded: Loaded): number | und
   return since.includes(undefined) ? undefined : since[0];
 }
 
-/** Behind everybody in sight, also if the clock was set back since they came. */
+/** Behind every visible waiter, even if the clock was set back since they came. */
 function endOfLine({ areas }: AwaitLock, { waiters }: Findings, now_ms: number): number {
   const others = waiters.filter(({ area }) => areas.some((wanted) => overlap(wanted, area)));
   return Math.max(Math.floor(now_ms), ...others.map(({ waiter }) => waiter.since_ms + 1));
 }
 
-/** Somebody in the way who itself waits for what the caller holds: two readers who both want to write, for one. */
+/**
+ * A blocker that itself waits for what the caller holds: for example two holders of a shared lock that both
+ * want to write.
+ */
 function findCircle(wish: Wish, { blockers, own, waiters }: Findings): Blocker | undefined {
   return blockers.find(({ lease, waiter }) =>
     waiters.some(
@@ -90,7 +93,7 @@ function findCircle(wish: Wish, { blockers, own, waiters }: Findings): Blocker |
 
 const FREEING = new Set(['lock_released', 'lock_expired', 'lock_refreshed', 'lock_wait_ended']);
 
-/** Whether this row can have let somebody through who waits for these areas. */
+/** Whether this row can have freed something for a caller that waits for these areas. */
 export function mayFree(areas: readonly Area[], { events }: LogEntry): boolean {
   return events.some(({ kind, id, type, data }) => {
     if (kind !== LOCK || !FREEING.has(type)) return false;
@@ -99,7 +102,7 @@ export function mayFree(areas: readonly Area[], { events }: LogEntry): boolean {
   });
 }
 
-/** Gives up its places in line; refused when it stands in none. */
+/** Gives up the caller's places in line; refused when it has none. */
 export function withdrawLock({
   areas,
   waiter_id,
@@ -123,7 +126,7 @@ export function withdrawLock({
   };
 }
 
-/** One round of writing down what ran out, in these places or in the list of folders from `offset` on. */
+/** One round of logging what has expired, in these places or in the list of folders from `offset` on. */
 export function tidyLocks(where: { places: readonly string[] } | { offset: number }): Decision<JsonObject> {
   const named = 'places' in where ? where.places : [];
   return {
@@ -145,6 +148,9 @@ export function tidyLocks(where: { places: readonly string[] } | { offset: numbe
   };
 }
 
-/** So many places fit one commit; and, as many may have shared one place, so much of what ran out fits one row. */
+/**
+ * This many places fit into one commit and, since many agents may have shared one place, this many expired
+ * leases into one row.
+ */
 export const TIDIED_PLACES = 60;
 const TIDIED_AT_ONCE = 300;

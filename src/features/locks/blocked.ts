@@ -4,13 +4,16 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { Blocker, Findings, Wish } from './reach.ts';
 
-/** Who is in the way, why, until when: of the first obstacle as ever, of all of them when it was not one plain file. */
+/**
+ * Who is in the way, why, until when: the first obstacle as always, and all of them unless a single plain
+ * file was requested.
+ */
 export function blocked(
   wish: Wish & { readonly single: boolean; readonly waited?: boolean | undefined },
   findings: Findings,
   now_ms: number,
 ): Refusal {
-  // Who holds it says more than who waits for it.
+  // A holder says more than a waiter.
   const ordered = [...findings.blockers].sort(
     (a, b) => Number(a.lease === undefined) - Number(b.lease === undefined),
   );

@@ -13,7 +13,7 @@ export function checkLocksNeeds(areas: readonly Area[] | undefined): Needs {
   return areas === undefined ? { ranges: [all] } : reachOf(areas).needs;
 }
 
-/** With the locked folders above, which only the first look names. */
+/** Adds the locked folders above, which are only known after the first read. */
 export function checkLocksMore(areas: readonly Area[] | undefined, loaded: Loaded): Needs | undefined {
   const more = areas === undefined ? undefined : furtherNeeds(reachOf(areas), loaded);
   if (more === undefined || areas === undefined) return undefined;

@@ -10,10 +10,10 @@ export interface ExclusiveLock {
   readonly lease: Held;
 }
 
-/** All places with a lock, as many as one look shows. */
+/** All places with a lock, as many as one listing shows. */
 export const everyPlace: Range = prefixed('sort', LOCK, HELD, limits.locks_listed_max);
 
-/** Undefined: there are more than that, and one has to ask by file. */
+/** Undefined: there are more than that, and the caller has to ask file by file. */
 export function everyExclusiveLock(loaded: Loaded, now_ms: number): ExclusiveLock[] | undefined {
   const records = loaded.list<LockState>(everyPlace);
   if (records.length >= everyPlace.limit) return undefined;
@@ -40,7 +40,9 @@ export interface HeldBy extends ExclusiveLock {
   readonly file: string;
 }
 
-/** Which of these files are held, and by which lock: one on the file itself, on a folder above it or on a pattern. */
+/**
+ * Which of these files are held, and by which lock: on the file itself, on a folder above it or on a pattern.
+ */
 export function filesHeld(files: Iterable<string>, locks: readonly ExclusiveLock[]): HeldBy[] {
   const wide = locks.filter(({ area }) => isFolderPlace(area.place));
   const single = new Map(

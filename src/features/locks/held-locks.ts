@@ -16,7 +16,7 @@ function lockPage(from: string): HeldPage<LockState> {
     next(records) {
       const last = records.at(-1);
       if (records.length < range.limit || last === undefined) return undefined;
-      // No place holds a control character: this is the next possible key.
+      // No place contains a control character: this is the next possible key.
       return lockPage(`${HELD}${last.id}\u0001`);
     },
   };

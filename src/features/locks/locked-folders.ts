@@ -5,8 +5,9 @@ import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import { isEmpty, LOCK, type LockState, lockEntity, lockKey } from './state.ts';
 
 /**
- * The folders that somebody has locked or waits for, in one record. Whoever locks a file expects it unchanged, so that one
- * look says whether any folder above matters, and no folder is locked between that look and the commit.
+ * The folders that are locked or waited for, in one record. A commit that locks a file expects it unchanged.
+ * So one read says whether any folder above matters, and no folder is locked between that read and the
+ * commit.
  */
 export interface FoldersState {
   readonly folders: readonly string[];
@@ -39,7 +40,10 @@ export function lockedFolders(loaded: Loaded): readonly string[] {
   return loaded.get<FoldersState>(foldersKey)?.state.folders ?? [];
 }
 
-/** The events, and what they change in the list of folders. Undefined: the list has no room for another one. */
+/**
+ * The events, and what they change in the list of folders. Undefined: the list has no room for another
+ * folder.
+ */
 export function withFolders(events: readonly EventBody[], loaded: Loaded): EventBody[] | undefined {
   const touched = new Set(
     events.filter(({ kind, id }) => kind === LOCK && isFolderPlace(id)).map(({ id }) => id),

@@ -18,15 +18,15 @@ import {
   type Waiter,
 } from './state.ts';
 
-/** What somebody wants, all of it or nothing. */
+/** What a caller wants: all of it or nothing. */
 export interface Wish extends Sharing {
   readonly areas: readonly Area[];
   readonly caller: Caller;
-  /** Under this name it stands in line, or has announced itself. */
+  /** The name under which it is in line, or has announced itself. */
   readonly waiter_id?: string | undefined;
 }
 
-/** Who is in the way of which of the wanted areas, by a lease or because it stands in line before. */
+/** Who is in the way of which wanted area, by a lease or by an earlier place in line. */
 export type Blocker = { readonly wanted: Area; readonly area: Area } & (
   | { readonly lease: Held; readonly waiter?: undefined }
   | { readonly waiter: Waiter; readonly lease?: undefined }
@@ -39,17 +39,20 @@ export interface OwnLease {
 
 export interface Findings {
   readonly blockers: readonly Blocker[];
-  /** What ran out and stands in the way no longer. A grant writes it down, or a clock set back would revive it. */
+  /**
+   * What has expired and is no longer in the way. A grant logs it; otherwise a clock set back would revive
+   * it.
+   */
   readonly over: readonly EventBody[];
   /** The caller's own live leases in reach. */
   readonly own: readonly OwnLease[];
-  /** Its place in line, if it stands there with all it wants and has not died meanwhile. */
+  /** Its place in line, if it is there with everything it wants and has not died meanwhile. */
   readonly line: { readonly since_ms: number; readonly alive_until_ms: number } | undefined;
-  /** Every live waiter in reach, the caller's own too. */
+  /** Every live waiter in reach, including the caller's own. */
   readonly waiters: readonly { readonly area: Area; readonly waiter: Waiter }[];
 }
 
-/** Areas, and what is to be read first to know about them. */
+/** Areas, and what has to be read first to decide about them. */
 export interface Reach {
   readonly areas: readonly Area[];
   readonly needs: Needs;
@@ -71,7 +74,7 @@ function needsOf(areas: readonly Area[]): Needs {
   return { keys, ranges: folders.map(belowRange) };
 }
 
-/** The folders above that somebody has locked or waits for. */
+/** The folders above that are locked or waited for. */
 export function furtherNeeds({ areas }: Reach, loaded: Loaded): Needs | undefined {
   const keys = above(areas, loaded).filter((key) => !loaded.hasKey(key));
   return keys.length === 0 ? undefined : { keys };
@@ -86,7 +89,7 @@ function above(areas: readonly Area[], loaded: Loaded): EntityKey[] {
   return [...folders].map(lockKey);
 }
 
-/** The places whose leases and waiters can matter to these areas, of what is loaded. */
+/** The loaded places whose leases and waiters can matter to these areas. */
 export function placesInReach({ areas, needs }: Reach, loaded: Loaded): Map<string, LockState> {
   const places = new Map<string, LockState>();
   const { keys = [], ranges = [] } = needs;
@@ -102,7 +105,7 @@ export function placesInReach({ areas, needs }: Reach, loaded: Loaded): Map<stri
   return places;
 }
 
-/** What was seen below a folder under which more stands than one look can see. */
+/** What was seen below a folder that contains more than one listing shows. */
 export function fullBelow({ needs }: Reach, loaded: Loaded): readonly EntityRecord<LockState>[] | undefined {
   const full = needs.ranges?.find((range) => loaded.list(range).length === range.limit);
   return full === undefined ? undefined : loaded.list<LockState>(full);
@@ -122,7 +125,7 @@ function isBefore(a: Pick<Waiter, 'since_ms' | 'id'>, b: Pick<Waiter, 'since_ms'
   return a.since_ms < b.since_ms || (a.since_ms === b.since_ms && a.id < b.id);
 }
 
-/** A decision about a wish: what can matter to it is read first, as much as it takes. */
+/** A decision about a wish: everything that can matter to it is read first. */
 export function decideWith(
   wish: Wish,
   decide: (findings: Findings, loaded: Loaded, now_ms: number) => Verdict<JsonObject>,
@@ -163,7 +166,7 @@ function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): Find
         continue;
       }
       waiters.push({ area, waiter });
-      // A newcomer stands behind everybody who waits.
+      // A newcomer is behind every waiter.
       if (line !== undefined && !isBefore(waiter, { since_ms: line.since_ms, id: wish.waiter_id ?? '' }))
         continue;
       for (const each of hit) blockers.push({ wanted: each, area, waiter });
@@ -173,13 +176,13 @@ function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): Find
   return { blockers: left, over, own, line, waiters };
 }
 
-/** The wanted areas for which this is an obstacle; never to the agent whose it is. */
+/** The wanted areas for which this is an obstacle; an agent is never in its own way. */
 function inTheWay(wish: Wish, area: Area, theirs: Sharing & { readonly agent_id: string }): Area[] {
   if (theirs.agent_id === wish.caller.agent_id || standEachOther(wish, theirs)) return [];
   return wish.areas.filter((wanted) => overlap(wanted, area));
 }
 
-/** Who already has what it asks for, or more, waits for nobody. */
+/** A caller that already has what it asks for, or more, waits for no other agent. */
 export function suffices({ area, lease }: OwnLease, wanted: Area, wish: Sharing): boolean {
   return covers(area, wanted) && (lease.shared !== true || wish.shared === true);
 }
@@ -205,7 +208,10 @@ function waitEnded(place: string, { id, pattern }: Waiter): EventBody {
   return lockEvent(place, 'lock_wait_ended', { waiter_id: id, pattern });
 }
 
-/** What is over in a place, whoever it was in the way of: told by whoever writes the record anyway. */
+/**
+ * What has expired in a place, even if it was not in the caller's way: logged by any commit that writes the
+ * record anyway.
+ */
 export function overIn(
   place: string,
   state: LockState | undefined,

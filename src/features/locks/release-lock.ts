@@ -58,11 +58,11 @@ function needsOf(releases: readonly ReleaseLock[]) {
   return { keys: hasFolder(areas) ? [foldersKey, ...keys] : keys };
 }
 
-/** With what else is over in these places. */
+/** Adds what else has expired in these places. */
 function written(released: readonly EventBody[], loaded: Loaded, now_ms: number): EventBody[] {
   const places = [...new Set(released.map(({ id }) => id))];
   const over = places.flatMap((place) => overIn(place, loaded.get<LockState>(lockKey(place))?.state, now_ms));
-  // Ending only makes room in the list of folders.
+  // Ending leases only makes room in the list of folders.
   return withFolders([...over, ...released], loaded) ?? [];
 }
 
@@ -92,7 +92,7 @@ function end({ area, caller }: ReleaseLock, loaded: Loaded, now_ms: number): End
   }
 }
 
-/** The lease that the release is about: the caller's own; else the one it names; else whatever is there. */
+/** The lease that is released: the caller's own; else the one it names; else whichever is there. */
 function chosen(leases: readonly Held[], area: Area, caller: Caller, now_ms: number): Held | undefined {
   const here = leases.filter(({ pattern }) => pattern === area.pattern);
   const live = here.filter((lease) => !isOver(lease, now_ms));

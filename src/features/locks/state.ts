@@ -4,7 +4,7 @@ import { prefixed, type Range } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import type { Lease } from '../../ledger/lease.ts';
 
-/** A lease in a place's record: on all of the place, or on what matches a pattern in a folder. */
+/** A lease in a place's record: on the whole place, or on what matches a pattern in a folder. */
 export interface Held extends Lease {
   readonly shared?: true | undefined;
   readonly pattern?: string | undefined;
@@ -12,8 +12,8 @@ export interface Held extends Lease {
 }
 
 /**
- * Somebody in line, or somebody who announces a folder before looking what is below it. It holds nothing. One that has
- * not said for a while that it still waits is dead, and nobody has to have noticed.
+ * A caller in line, or one that announces a folder before reading what is below it. It holds nothing. A
+ * waiter that has not reported for a while is dead, even if no process has noticed.
  */
 export interface Waiter {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface Waiter {
   readonly session_id: string;
   readonly shared?: true | undefined;
   readonly pattern?: string | undefined;
-  /** The order of the line, with the id between equals. */
+  /** The order of the line; the id decides between equals. */
   readonly since_ms: number;
   readonly alive_until_ms: number;
 }
@@ -33,8 +33,9 @@ export interface Place {
 }
 
 /**
- * Empty once released: the record stays, so that its version and with it the fencing token keep growing. One exclusive
- * lease on all of the place, which nearly every lock is, is `lease` and `reason`; whatever else there is are lists.
+ * Empty once released: the record stays, so that its version, and with it the fencing token, keeps growing.
+ * One exclusive lease on the whole place, which nearly every lock is, is stored as `lease` and `reason`;
+ * everything else is stored in lists.
  */
 export interface LockState {
   lease?: Lease | undefined;
@@ -45,7 +46,10 @@ export interface LockState {
 
 export const LOCK = 'lock';
 
-/** Every place with a lease or a waiter stands under this prefix, by its key: all that is below a folder is one range. */
+/**
+ * Every place with a lease or a waiter is under this prefix, by its key: everything below a folder is one
+ * range.
+ */
 export const HELD = 'held/';
 
 export function lockKey(path: string): EntityKey {
@@ -75,7 +79,7 @@ function stateOf({ leases, waiters }: Place): LockState {
   return { leases, ...(waiters.length === 0 ? {} : { waiters }) };
 }
 
-/** Without what only locks have. */
+/** Without the fields that only locks have. */
 export function leaseOf({
   agent_id,
   agent_type,
@@ -95,7 +99,7 @@ export function areaOf(place: string, { pattern }: { readonly pattern?: string |
   return pattern === undefined ? { place } : { place, pattern };
 }
 
-/** The fields that events of a lock carry, each in some of them. */
+/** The fields of lock events; each event carries some of them. */
 interface LockEventData {
   readonly lease: Lease;
   readonly reason?: string;

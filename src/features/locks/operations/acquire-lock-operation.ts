@@ -59,7 +59,7 @@ export const acquireLock = {
   },
 } satisfies Operation<Input>;
 
-/** Rounds of clearing away what ran out, before a caller gives up. */
+/** Rounds of clearing expired leases before a caller gives up. */
 const TIDY_ROUNDS_MAX = 40;
 const ANNOUNCEMENTS_MAX = 5;
 
@@ -71,7 +71,7 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
   const announces = first[FIRST] === 'announce';
   if (!announces && (wait_ms === 0 || refusalCode(first) !== 'blocked')) return first;
   const wish: InLine = { ...command, waiter_id: step.ids.uuid(), waited: wait_ms > 0, standing: false };
-  // Before it stands in line: what others do from then on is heard.
+  // Subscribe before joining the line, so that no change by another process is missed afterwards.
   const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFree(wish.areas, row));
   try {
     const started_ms = step.elapsed_ms();
@@ -101,24 +101,24 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
     return answer;
   } finally {
     hints?.close();
-    // Best effort: a waiter that says nothing more is dead in a few seconds.
+    // Best effort: a silent waiter counts as dead within a few seconds.
     if (wish.standing) await step.chore('leave_line', withdrawLock(wish)).catch(() => {});
   }
 }
 
 interface InLine extends AcquireLock {
   readonly waiter_id: string;
-  /** It may stand in line; only a grant of its own takes it out there. */
+  /** The caller may be in line; only its own grant removes it. */
   standing: boolean;
 }
 
-/** When the last of those in the way runs out. */
+/** When the last of the blocking leases expires. */
 function untilFree_ms(refusal: Refusal): number {
   const obstacles = (refusal.conflicts as JsonObject[] | undefined) ?? [refusal];
   return Math.max(...obstacles.map(({ expires_at }) => Date.parse(expires_at as string)));
 }
 
-/** Into the line, and a look from there: nobody who came later can be in the way now. */
+/** Joins the line and checks from there: no caller that came later can be in the way now. */
 async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonObject | Refusal> {
   for (let round = 0; round < ANNOUNCEMENTS_MAX; round += 1) {
     wish.standing = true;
@@ -129,7 +129,7 @@ async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonO
     }
     if (isRefusal(joined)) return joined;
     const answer = await attempt(wish, step);
-    // Again only if we slept through our own announcement.
+    // Repeated only if the process slept past its own announcement.
     if (!isRefusal(answer) || answer[FIRST] !== 'announce') return answer;
   }
   return refuse('database_unavailable', 'Announcing the lock took longer than an announcement holds.');
@@ -138,7 +138,7 @@ async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonO
 async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObject | Refusal> {
   for (let round = 0; round < TIDY_ROUNDS_MAX; round += 1) {
     const outcome = await step.run(decide(wish), usesOf(wish));
-    // A repeated one granted to an earlier call of the same id, and left this one in line.
+    // A repeated outcome was granted to an earlier call with the same id, and left this one in line.
     if (outcome.status === 'committed' && !outcome.repeated && 'standing' in wish) wish.standing = false;
     const answer = answerOf(outcome);
     if (!isRefusal(answer) || answer[FIRST] !== 'tidy') return answer;
@@ -152,14 +152,14 @@ async function tidyPlaces(places: readonly string[], step: Step): Promise<void> 
     await step.chore('tidy_locks', tidyLocks({ places: places.slice(start, start + TIDIED_PLACES) }));
 }
 
-/** An exclusive lock is taken to change something; one that was taken for an edit is the change. */
+/** An exclusive lock is taken to change something; a lock taken for an edit is the change. */
 function usesOf({ areas, shared, reason }: AcquireLock): Uses | undefined {
   if (shared === true) return undefined;
   const names = areas.map(areaName);
   return reason === AUTOMATIC ? { modifies: names, locks_them: true } : { means_to_modify: names };
 }
 
-/** Reads first: only what can be had now is worth a commit. */
+/** Reads first: a commit is only worthwhile for what is available now. */
 async function lookAgain(wish: InLine, step: Step): Promise<JsonObject | Refusal> {
   const now = await step.consider(decide(wish));
   if (now.verdict === 'refuse' && now.refusal[FIRST] === undefined) return now.refusal;

@@ -7,16 +7,16 @@ export interface AreasInput {
   file_paths?: string[] | undefined;
 }
 
-/** What a call names, each once. */
+/** What a call names, without duplicates. */
 export interface NamedAreas {
   readonly areas: Area[];
-  /** Named by the one path, and so to be answered. */
+  /** Named by the single-path parameter, and so answered in that form. */
   readonly single: boolean;
-  /** Every name as it was written, and what it stands for. */
+  /** Every name as written, and what it stands for. */
   readonly names: ReadonlyMap<string, Area>;
 }
 
-/** `list`: what the caller knows the list as, for what is wrong in it. */
+/** `list`: the caller's name for the list, for error messages. */
 export function namedAreas(
   { file_path, file_paths }: AreasInput,
   step: Pick<Step, 'area'>,
