@@ -17,13 +17,16 @@ function started({ agent_id, agent_type, session_id }: Caller, capabilities: rea
 }
 
 export interface SignOfLife {
-  /** It asked for something, and is not only still there. */
+  /** It made a call, and is not merely alive. */
   readonly active: boolean;
-  /** The calls that this one sign stands for. */
+  /** The calls that this one sign of life stands for. */
   readonly calls: number;
-  /** Another one within so long is enough: short commands, each a process, know nothing of each other. */
+  /**
+   * No new sign of life is written within this time: short commands are separate processes and know nothing
+   * of each other.
+   */
   readonly enough_ms?: number | undefined;
-  /** What it is known to be able to do, should this be the first that is heard of it. */
+  /** Its known capabilities, in case this is its first sign of life. */
   readonly capabilities?: readonly string[] | undefined;
 }
 
@@ -50,7 +53,7 @@ export function touchSession(caller: Caller, sign: SignOfLife): Decision<JsonObj
 
 export interface RegisterSession {
   readonly caller: Caller;
-  /** Left out: as they were. */
+  /** Absent: unchanged. */
   readonly capabilities?: readonly string[] | undefined;
   readonly current_task?: string | undefined;
   readonly token_hash: string;
@@ -79,8 +82,8 @@ export function registerSession(command: RegisterSession): Decision<JsonObject> 
 }
 
 /**
- * Ends a session. With `silent_since_ms` only if nothing has been heard of it since: a session that comes back in the
- * same instant changes that very field, and only one of the two commits.
+ * Ends a session. With `silent_since_ms`, only if it has shown no sign of life since: a session that comes
+ * back in the same instant changes that very field, and only one of the two commits.
  */
 export function endSession(
   name: SessionName,
@@ -105,7 +108,7 @@ export function endSession(
   };
 }
 
-/** Nothing is left of what it held when it ended. */
+/** Everything the session held when it ended has been freed. */
 export function closeFreeing(name: SessionName, freed: JsonObject): Decision<JsonObject> {
   return {
     needs: { keys: [sessionKey(name)] },
@@ -119,8 +122,9 @@ export function closeFreeing(name: SessionName, freed: JsonObject): Decision<Jso
 }
 
 /**
- * Only what an ended session holds is freed. It is read by key, and so expected at the commit: whoever comes back says so
- * before it asks for anything, and from that moment on nothing of it is freed any more.
+ * Only what an ended session holds is freed. The session is read by key, and so expected at the commit: a
+ * session that comes back says so before it asks for anything, and from then on nothing of it is freed any
+ * more.
  */
 export function refuseToFree(name: SessionName, loaded: Loaded): Refusal | undefined {
   if (stateOf(name, loaded)?.freeing === true) return undefined;

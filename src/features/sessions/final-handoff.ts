@@ -25,9 +25,9 @@ const CHANGESETS_LOOKED_AT = 100;
 const WORDS_CHARS_MAX = 200;
 
 /**
- * The hand-off of a session that has ended, from what the log knows: what it changed and finished since its last one, and what
- * it was in the middle of. It is written before its locks and tasks are freed, under an id that follows from its end: whoever
- * goes on with a clean-up that was killed writes no second one.
+ * The hand-off of a session that has ended, from what the log knows: what it changed and finished since its
+ * last one, and what it was in the middle of. It is written before its locks and tasks are freed, under an id
+ * derived from its end: a process that continues a killed clean-up writes no second one.
  */
 export function leaveHandoff(session: SessionName, completed: readonly string[]): Decision<JsonObject> {
   const handoffs = handoffRange(session.agent_id, HANDOFFS_LOOKED_AT);
@@ -95,8 +95,8 @@ function finished(task_ids: readonly string[], since_ms: number, loaded: Loaded)
 }
 
 /**
- * What it took since its own last hand-off: what it knew then it has said, and that must not be hidden by less. The first page
- * of what is held will do: who holds more than that has other troubles.
+ * What it took since its own last hand-off: what it knew then is in that hand-off, which must not be hidden
+ * by a poorer one. The first page of held leases is enough: a session that holds more has other problems.
  */
 function unfinished(session: SessionName, since_ms: number, loaded: Loaded): string[] {
   const isNew = (lease: Lease | undefined) => lease !== undefined && lease.granted_at_ms > since_ms;

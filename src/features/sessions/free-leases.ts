@@ -24,7 +24,7 @@ function taskPage(from: string): HeldPage<TaskState> {
       const last = records.at(-1);
       if (records.length < range.limit || last === undefined) return undefined;
       const key = dueKey(dueAt_ms(last.state));
-      // More than a page of them at one instant: the rest comes when these are gone.
+      // More than a page of them at one instant: the rest follows when these are gone.
       return key === from ? undefined : taskPage(key);
     },
   };
@@ -47,13 +47,15 @@ export function freeLocks(session: SessionName, places: readonly string[]): Deci
             );
           }
       if (released.length === 0) return refused(refuse('not_held', 'Nothing of it is held there.'));
-      // Ending only makes room in the list of folders.
+      // Ending leases only makes room in the list of folders.
       return commit(withFolders(released, loaded) ?? [], { success: true, freed: released.length });
     },
   };
 }
 
-/** Its claims end as if their time were up: back to the queue, or to the dead letters after the last attempt. */
+/**
+ * Its claims end as if they had expired: back to the queue, or to the dead letters after the last attempt.
+ */
 export function freeTasks(session: SessionName, task_ids: readonly string[]): Decision<JsonObject> {
   return {
     needs: { keys: [sessionKey(session), ...task_ids.map(taskKey)] },

@@ -36,13 +36,13 @@ export const registerSession = {
     const outcome = await step.run(register(command));
     const answer = answerOf(outcome);
     if (isRefusal(answer) || outcome.status !== 'committed') return answer;
-    // The secret is in no log; whoever repeats a call gets what the first one left behind, and no second secret.
+    // The secret is in no log; a repeated call gets the first call's result, and no second secret.
     const session_token = outcome.repeated ? undefined : sessionToken(step.caller, secret);
     return { ...answer, session_token, ...(await whatAwaits(step)) };
   },
 } satisfies Operation<Registration>;
 
-/** What a new session should know first: the last hand-off, one's own before anybody else's, and mail. */
+/** What a new session should know first: mail and the last hand-off, the agent's own before any other. */
 async function whatAwaits(step: Step): Promise<JsonObject> {
   const { agent_id } = step.caller;
   const [own, any] = [handoffRange(agent_id, 1), handoffRange(undefined, 1)];
@@ -125,7 +125,8 @@ export const cleanupDeadAgents = {
   async handle({ stale_threshold_minutes }, step) {
     const stale_ms = stale_threshold_minutes * 60_000;
     const { presence, authority } = step;
-    // A live agent is silent for up to one interval; and no agent declares the others dead before their time.
+    // A live agent is silent for up to one interval, and no agent may declare other agents dead before their
+    // time.
     const least_ms = Math.max(
       2 * (presence?.touch_ms ?? 0),
       authority === 'agent' ? (presence?.stale_ms ?? 0) : 0,

@@ -10,10 +10,10 @@ import type { SignOfLife } from './change-session.ts';
 import { touchSession } from './commands.ts';
 import { reclaimFromDeadSessions } from './reclaim-from-dead-sessions.ts';
 
-/** How often those who are turned away look whether somebody died with what they want. */
+/** How often callers that are turned away check whether the holder of what they want has died. */
 const LOOK_MS = 10_000;
 
-/** Who is there: how it is kept track of, by all connections of one opened store together. */
+/** Tracks which sessions are alive, for all connections of one opened store together. */
 export class Presence implements PresenceTracker {
   readonly touch_ms: number;
   readonly idle_ms: number;
@@ -28,14 +28,14 @@ export class Presence implements PresenceTracker {
     this.stale_ms = settings.stale_ms ?? limits.session_stale_minutes_default * 60_000;
   }
 
-  /** By the wall clock, which also counts while a laptop sleeps; set back, it makes a sign of life due. */
+  /** By the wall clock, which also counts while a laptop sleeps; if it is set back, a sign of life is due. */
   isDue(touched_ms: number | undefined): boolean {
     if (touched_ms === undefined) return true;
     const since_ms = this.#clock.now_ms() - touched_ms;
     return since_ms < 0 || since_ms >= this.touch_ms;
   }
 
-  /** So long after its last sign of life that somebody may have ended the session. */
+  /** So long after its last sign of life that another process may have ended the session. */
   isLate(touched_ms: number): boolean {
     const since_ms = this.#clock.now_ms() - touched_ms;
     return since_ms < 0 || since_ms >= this.stale_ms / 2;
@@ -49,7 +49,7 @@ export class Presence implements PresenceTracker {
     return touchSession(actor, sign);
   }
 
-  /** At most so often is it worth a look whether somebody has been silent for too long. */
+  /** Limits how often it checks for sessions that were silent for too long. */
   #timeToLook(): boolean {
     const now_ms = this.#clock.elapsed_ms();
     if (now_ms - this.#looked_ms < Math.min(LOOK_MS, this.stale_ms)) return false;

@@ -17,12 +17,13 @@ export interface Freed extends JsonObject {
   tasks_returned: number;
 }
 
-/** Sessions that a clean-up goes through before it leaves the rest to the next. */
+/** Sessions that one clean-up handles before it leaves the rest to the next. */
 const ROUNDS_MAX = 40;
 
 /**
- * Ends every session that has been silent for so long and frees what it held, session by session. Killed anywhere, it
- * has done some of it; what ended and was not freed is marked, and the next one goes on.
+ * Ends every session that was silent for this long and frees what it held, session by session. If it is
+ * killed, part of it is done; sessions that ended and were not freed are marked, and the next clean-up
+ * continues.
  */
 export async function cleanUp(step: Step, stale_ms: number): Promise<Freed & { agents_cleaned: number }> {
   let agents_cleaned = 0;
@@ -54,7 +55,7 @@ function nameOf({ agent_id, session_id }: SessionName): SessionName {
   return { agent_id, session_id };
 }
 
-/** False: it had ended already, or has given a sign of life meanwhile. */
+/** False: it had already ended, or has shown a sign of life meanwhile. */
 export async function end(
   step: Step,
   session: SessionName,
@@ -67,7 +68,8 @@ export async function end(
 
 export async function free(step: Step, ended: SessionName): Promise<Freed> {
   const session = nameOf(ended);
-  // While it still holds what it was in the middle of. A hand-off that can't be written keeps nobody from the locks.
+  // Written while it still holds what it was in the middle of. If the hand-off can't be written, the locks
+  // are freed all the same.
   await leaveFinalHandoff(step, session).catch(() => {});
   const freed = {
     locks_released: await freeAll(step, heldLocks, session, freeLocks),

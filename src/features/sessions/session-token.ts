@@ -5,13 +5,16 @@ import { type SessionState, sessionKey } from './state.ts';
 
 const PREFIX = 'coxs_';
 
-/** What `register_session` gives out: it says which session it is for, and proves it. */
+/** What `register_session` returns: it names its session and proves it. */
 export function sessionToken({ agent_id, session_id }: Omit<Actor, 'agent_type'>, secret: string): string {
   const name = Buffer.from(JSON.stringify([agent_id, session_id])).toString('base64url');
   return `${PREFIX}${name}.${secret}`;
 }
 
-/** Whose token it is, if it is one: of a session that has not ended, and of its last registration. */
+/**
+ * The session a token belongs to, if it is valid: of a session that has not ended, from its last
+ * registration.
+ */
 export async function resolveSessionToken(
   store: Store,
   project: string,

@@ -6,7 +6,7 @@ import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledge
 import { newestFirst, padded } from '../../ledger/index-order.ts';
 import type { SessionName } from '../../ledger/log.ts';
 
-/** One period of an agent's work. Where one agent has several, each lives and dies by itself. */
+/** One period of an agent's work. If an agent has several sessions, each lives and dies by itself. */
 export interface SessionState {
   agent_id: string;
   agent_type: string;
@@ -16,14 +16,14 @@ export interface SessionState {
   started_at_ms: number;
   /** The last sign of life of any kind … */
   last_heartbeat_ms: number;
-  /** … and the last time it asked for something. */
+  /** … and the last time it made a call. */
   last_active_ms: number;
   ended_at_ms?: number | undefined;
   /** Why it ended: `ended` by itself, or `silent` for too long. */
   end_reason?: string | undefined;
-  /** It has ended and may still hold something; whoever cleans up next goes on with it. */
+  /** It has ended and may still hold something; the next clean-up continues with it. */
   freeing?: true | undefined;
-  /** Of the secret that was given out with its registration. */
+  /** Hash of the secret that was returned by its registration. */
   token_hash?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export type SessionStatus = 'active' | 'idle' | 'disconnected';
 
 const SESSION = 'session';
 
-/** Names hold no control characters, so the two parts never run into each other. */
+/** Names contain no control characters, so the two parts can't be confused. */
 const SEPARATOR = '\n';
 
 export function sessionKey({ agent_id, session_id }: SessionName): EntityKey {
@@ -44,7 +44,7 @@ export function sessionEvent(name: SessionName, type: string, data: EventBody['d
   return { ...sessionKey(name), type, data };
 }
 
-/** It is the session of an agent of this type, and has not ended. */
+/** The session belongs to an agent of this type, and has not ended. */
 export function isHere(
   state: SessionState | undefined,
   { agent_type }: Pick<SessionState, 'agent_type'>,
@@ -60,16 +60,16 @@ function capabilityLink(capability: string): string {
   return `capability/${capability}${SEPARATOR}`;
 }
 
-/** Sessions that gave no sign of life since, the longest silent first. */
+/** Sessions without a sign of life since then, longest silent first. */
 export function silentSince(time_ms: number): Range {
   const before = `${LIVE}${padded(time_ms)}`;
   return { by: 'sort', kind: SESSION, from: LIVE, before, limit: limits.sessions_per_round };
 }
 
-/** Those that ended and may still hold something. */
+/** Sessions that have ended and may still hold something. */
 export const stillFreeing: Range = prefixed('group', SESSION, FREEING, limits.sessions_per_round);
 
-/** Sessions that have not ended and gave a sign of life since. */
+/** Sessions that have not ended and have shown a sign of life since then. */
 export function heardSince(time_ms: number): Range {
   const from = `${LIVE}${padded(Math.max(0, time_ms))}`;
   return { ...prefixed('sort', SESSION, LIVE, limits.sessions_listed_max), from };
@@ -113,7 +113,7 @@ function evolve(state: SessionState | undefined, event: EventBody, at_ms: number
   }
 }
 
-/** Idle is what time alone makes of an active one, so it is decided on reading. */
+/** Only time turns an active session idle, so this is computed on reading. */
 function statusOf(state: SessionState, idle_ms: number, now_ms: number): SessionStatus {
   if (state.ended_at_ms !== undefined) return 'disconnected';
   return now_ms - state.last_active_ms >= idle_ms ? 'idle' : 'active';

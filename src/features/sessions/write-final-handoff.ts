@@ -6,7 +6,10 @@ import { type SessionState, sessionKey } from './state.ts';
 /** How many of its last completions are looked for. */
 const COMPLETIONS_MAX = 20;
 
-/** What a session that has ended leaves for whoever goes on, unless it has said so itself or there is nothing to say. */
+/**
+ * What an ended session leaves for the agent that continues its work, unless it has left a hand-off itself or
+ * there is nothing to say.
+ */
 export async function leaveFinalHandoff(step: Step, session: SessionName): Promise<void> {
   await step.chore('write_handoff', leaveHandoff(session, await completedBy(step, session)));
 }
