@@ -11,17 +11,20 @@ export interface OperationText {
   readonly file_paths: readonly string[];
 }
 
-/** The work tree that the agent works in, if we are in it as well; elsewhere nothing of it is known. */
+/**
+ * The work tree that the agent works in, if this process runs in it as well; otherwise nothing is known of
+ * it.
+ */
 export interface OwnTree extends Pick<Place, 'branch' | 'isBranch'> {
   readonly root: string;
-  /** Where in it; default: at its top. */
+  /** The folder in it; default: its root. */
   readonly cwd?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
 const SOMEWHERE = { cwd: '/repository', root: '/repository' };
 
-/** What is dangerous about something that an agent describes: a command, and the files it would change. */
+/** What is dangerous about an operation that an agent describes: a command, and the files it would change. */
 export async function assessOperation(
   { operation_text, file_paths }: OperationText,
   tree: OwnTree | undefined,
@@ -34,7 +37,7 @@ export async function assessOperation(
   return [...byText, ...byName];
 }
 
-/** A command with all that its project and its repository have to say about it. */
+/** Judges a command with the rules of its project and the facts of its repository. */
 export async function assessCommandIn(command: string, tree: OwnTree): Promise<Finding[]> {
   const { root, cwd = root, env, branch, isBranch } = tree;
   const place = { cwd, root, home: env.HOME, branch, isBranch };

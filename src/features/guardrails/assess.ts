@@ -23,16 +23,19 @@ import { sentCredentials } from './sent.ts';
 import type { Dialect } from './sql/sql-tokens.ts';
 import { sqlFindings } from './sql-now.ts';
 
-/** What a command line would do that somebody should decide about. */
+/** What a command line would do that needs a decision. */
 export interface Assessment {
   readonly findings: readonly Finding[];
   /** What the findings would remove or overwrite, for the rules that excuse (`excuse.ts`). */
   readonly removals: Removals;
-  /** SQL that a client would send. Its words are judged already; whoever has a parser can judge it better. */
+  /**
+   * SQL that a client would send. It has been judged by its words; a caller with a parser can judge it
+   * better.
+   */
   readonly sql: readonly { readonly text: string; readonly dialect: Dialect }[];
 }
 
-/** Findings that are said and not stopped, whatever the profile. */
+/** Findings that are reported and not stopped, whatever the profile. */
 const WARNINGS = new Set(['skip_hooks', 'delete_branch', 'force_push_with_lease', 'schema_change']);
 
 export function isWarningOnly({ category, operation, pattern }: Finding): boolean {
@@ -41,15 +44,15 @@ export function isWarningOnly({ category, operation, pattern }: Finding): boolea
 
 const HELP = ['--help', '-?', '/?'];
 
-/** `--version` alone asks; with something behind it, it says which. */
+/** `--version` alone is a question; with a value it selects a version. */
 function asksForHelp({ texts }: Run): boolean {
   if (texts.length === 1 && texts[0] === '--version') return true;
   return HELP.some((option) => texts.includes(option)) && !texts.includes('--');
 }
 
 /**
- * What a command line, or the argument list of a program, would do that is dangerous. Pure: nothing is run and nothing looked
- * up; what is excused because git has it or a build makes it again is for `excuse`.
+ * What is dangerous about a command line, or a program's argument list. Pure: nothing is run or looked up.
+ * What is excused because git has it or a build recreates it is left to `excuse`.
  */
 export function assessCommand(
   command: string | readonly string[],
@@ -59,7 +62,7 @@ export function assessCommand(
   return assessReading(readCommands(command, place), place, project);
 }
 
-/** The same for a command line that was read before: locks and guardrails look at one reading. */
+/** The same for a command line that was already read: locks and guardrails share one reading. */
 export function assessReading(reading: Reading, place: Place, project?: ProjectPatterns): Assessment {
   const found = new Findings();
   const sql: { text: string; dialect: Dialect }[] = [];
@@ -93,7 +96,7 @@ export function assessReading(reading: Reading, place: Place, project?: ProjectP
   return { findings: found.findings, removals: found.removals, sql };
 }
 
-/** Where files are moved to, or linked from: afterwards a name says nothing of what is there. */
+/** Where files are moved to, or linked from: afterwards a name says nothing about the content. */
 function movedTo(commands: readonly SimpleCommand[]): string[] {
   return commands.flatMap(({ name, args, folder }) => {
     if (name !== 'mv' && name !== 'ln') return [];
@@ -114,16 +117,16 @@ function judge(run: Run, found: Findings): void {
   sentCredentials(run, hit);
 }
 
-/** A name that is a pattern (`/bin/r?`) is each program that it could be. */
+/** A name that is a pattern (`/bin/r?`) stands for each program that it could match. */
 function checksFor({ name }: SimpleCommand): readonly Check[] {
   if (!name.includes('*') && !name.includes('?')) return checksOf(name);
   const names = [...knownPrograms()].filter((known) => globMatches(name, known));
   return names.slice(0, 10).flatMap(checksOf);
 }
 
-/** Making a folder, or handing a file to git, changes nothing in it. */
+/** Creating a folder, or passing a file to git, changes nothing in it. */
 const HARMLESS_WRITERS = /^(?:mkdir|git|chmod|chown)$/;
-/** They hold a token where a person has logged in, and in a home they are that person's. */
+/** They contain a token where a person has logged in, and in a home folder they are that person's. */
 const LOGIN_FILE = /\/\.(?:npmrc|yarnrc(?:\.yml)?|pypirc)$|\/\.ssh(?:\/|$)|\/\.(?:aws|gnupg|kube|azure)\/?$/;
 
 function isLogin(path: string, place: Place): boolean {

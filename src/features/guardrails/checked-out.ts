@@ -6,7 +6,7 @@ import { isKnown, literal, mapWord, type Word, within } from '../../command-anal
 import { readOptions } from './pattern.ts';
 import { type GitCommand, gitOf, inGitFolder, looksLikePath } from './programs/git-command.ts';
 
-/** With these git looks at another repository than the one around the folder. */
+/** With these, git uses another repository than the one around the folder. */
 const OTHER_REPOSITORY = /^(?:--git-dir|--work-tree|--namespace)(?:=|$)/;
 const VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_NAMESPACE'];
 
@@ -16,17 +16,20 @@ const LONGS = `${TAKES} --force --track --move`;
 
 /** What a command leaves checked out. */
 interface Move {
-  /** Undefined: it can't be told which. */
+  /** Undefined: unknown which. */
   readonly to: string | undefined;
-  /** Where it succeeds, is that one checked out and no other? `if_branch`: unless its word is the path of a file. */
+  /**
+   * If it succeeds, is that branch checked out and no other? `if_branch`: unless the word is the path of a
+   * file.
+   */
   readonly surely?: boolean | 'if_branch';
 }
 
 const ANY: Move = { to: undefined };
 
 /**
- * Commands of git that leave the branch as it is. Any other may be an alias, or a program beside git: what it stands for is in
- * files that nobody reads here, so it may turn to any branch (`git co main`).
+ * Git commands that leave the branch as it is. Any other may be an alias, or a separate program: its meaning
+ * is in files that are not read here, so it may switch to any branch (`git co main`).
  */
 const STAYS = new Set(
   [
@@ -44,9 +47,9 @@ const STAYS = new Set(
 );
 
 /**
- * The branches that may be checked out when a command of the line runs: the one that is now, and those that commands before it
- * turn to, each of which may fail. Where it runs only after one of them has succeeded (`&&`), what was before that is over.
- * Undefined among them: it may be any other as well.
+ * The branches that may be checked out when a command of the line runs: the current one, and those that
+ * earlier commands switch to, each of which may fail. If it runs only after one of them has succeeded (`&&`),
+ * the branches before that no longer count. Undefined among them: it may be any other as well.
  */
 export function possiblyCheckedOut(
   commands: readonly SimpleCommand[],
@@ -57,7 +60,7 @@ export function possiblyCheckedOut(
   const folder = command === undefined ? undefined : folderOf(command, place);
   if (folder === undefined) return [undefined];
   const succeeded = new Set(command?.afterSuccessOf);
-  // Of those that run at the same time nobody knows when they do it.
+  // For commands that run at the same time, the order is unknown.
   const atAnyTime = new Set<string | undefined>();
   let found = new Set([place.branch?.(folder)]);
   for (const before of commands.slice(0, index)) {
@@ -71,7 +74,7 @@ export function possiblyCheckedOut(
   return [...found];
 }
 
-/** The same for whoever wants all of them or none. Undefined: it can't be told. */
+/** The same for a caller that wants all of them or none. Undefined: unknown. */
 export function checkedOut(
   commands: readonly SimpleCommand[],
   index: number,
@@ -83,7 +86,7 @@ export function checkedOut(
 
 function isSure({ to, surely = false }: Move, folder: string, place: Place): boolean {
   if (surely !== 'if_branch' || to === undefined) return surely === true;
-  // Where nobody can look, its word alone counts; without a repository it may be anything.
+  // If the repository can't be read, the word alone counts; without a repository it may be anything.
   return place.isBranch?.(folder, to) ?? place.branch?.(folder) !== undefined;
 }
 
@@ -104,7 +107,7 @@ function moveOf(command: SimpleCommand): Move | undefined {
     return args.some(({ text }) => /^(?:checkout|co|develop|merge)$/.test(text)) ? ANY : undefined;
   if (name !== 'git') return undefined;
   const git = gitOf(command);
-  // Without a verb (`git --version`) it only tells something; one that is not known may be any.
+  // Without a verb (`git --version`) it only prints something; an unknown verb may be any.
   if (git === undefined) return args.length > afterOptions(args, 0, GIT_GLOBAL) ? ANY : undefined;
   const options = readOptions(git.rest, LONGS, { takes: TAKES });
   const { operands, has } = options;
@@ -127,11 +130,14 @@ function moveOf(command: SimpleCommand): Move | undefined {
   }
 }
 
-/** Options with which it still turns to the branch that it names. Others may ask for help, for patches, for no branch. */
+/**
+ * Options with which it still switches to the branch that it names. Other options may ask for help, for
+ * patches, or for no branch.
+ */
 const PLAIN = /^(?:-[qfmtlbBcC]|--(?:quiet|force|merge|track|no-track|create|force-create|orphan|progress))$/;
 const PLAIN_GLOBAL = /^(?:-C|-c|--no-pager)$/;
 
-/** `git --help checkout x` and `git checkout -p x` succeed as well, and turn to nothing. */
+/** `git --help checkout x` and `git checkout -p x` also succeed, but switch to nothing. */
 function isPlain({ args }: SimpleCommand, { rest }: GitCommand): boolean {
   const isOption = ({ text }: Word): boolean => text.startsWith('-') && text !== '--';
   const own = args.slice(0, args.length - rest.length - 1);
@@ -147,12 +153,12 @@ function turnsTo({ operands, afterDashes, has, values }: Options, takesPaths: bo
   if (made !== undefined) return { ...named(made), surely: true };
   const [first] = operands;
   if (takesPaths && (first === undefined || arePaths(operands, afterDashes))) return undefined;
-  // Its branch is called as the remote one is: `-t origin/main`.
+  // The branch is named like the remote one: `-t origin/main`.
   if (isKnown(first) && has('-t', '--track')) {
     const bare = mapWord(first, (text) => text.replace(/^(?:refs\/)?(?:remotes\/)?[^/]+\//, ''));
     return { ...named(bare), surely: true };
   }
-  // What is checked out already.
+  // The branch that is already checked out.
   if (/^(?:HEAD|@)$/.test(first?.text ?? '')) return undefined;
   if (!takesPaths || afterDashes !== undefined) return { ...named(first), surely: true };
   return first !== undefined && looksLikePath(first)
@@ -160,7 +166,10 @@ function turnsTo({ operands, afterDashes, has, values }: Options, takesPaths: bo
     : { ...named(first), surely: 'if_branch' };
 }
 
-/** `checkout main a.ts` and `checkout main -- a.ts` bring files; `checkout main --`, and `$X` where it is empty, turn to main. */
+/**
+ * `checkout main a.ts` and `checkout main -- a.ts` fetch files; `checkout main --`, and `$X` if it is empty,
+ * switch to main.
+ */
 function arePaths(operands: readonly Word[], afterDashes: readonly Word[] | undefined): boolean {
   if (afterDashes !== undefined) return afterDashes.length > 0;
   return operands.length > 1 && operands.every(isKnown);

@@ -14,13 +14,13 @@ import { permissionOfCommand } from './push-permission.ts';
 
 export { assessCommand } from './assess.ts';
 
-/** A command line read once, for whoever wants to know something of it. */
+/** A command line that is read once, for all its checks. */
 export interface CommandLine {
   /** Which files it would write. */
   readonly touched: Touched;
   /** What is dangerous about it. */
   readonly assessment: Assessment;
-  /** What a profile has to allow for it, besides running commands: pushing has words of its own. */
+  /** What a profile has to allow for it, besides running commands: pushes have permissions of their own. */
   readonly permissions: readonly Permission[];
 }
 
@@ -39,10 +39,10 @@ function permissionsIn({ commands }: Reading, place: Place): Permission[] {
     const words = ['git', ...args.map(({ text }) => text)];
     const known = possiblyCheckedOut(commands, index, place);
     const isTold = !known.includes(undefined) && args.every((word) => isKnown(word) || isCurrent(word));
-    // What nobody can tell may be main: what is said of main holds as well, as it does for a forced push.
+    // An unknown branch may be main: the rules about main apply as well, as for a forced push.
     const branches = isTold ? known : [...known, undefined, 'main'];
     return branches.map((branch) => permissionOfCommand(words, branch));
   });
-  // A forced one is a finding, and then the guardrails and a person decide.
+  // A forced push is a finding, which the guardrails and a person decide about.
   return [...new Set(found)].filter((permission) => /^git_push(?!_force)/.test(permission));
 }

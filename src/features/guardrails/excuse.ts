@@ -7,19 +7,19 @@ import type { Removal } from './pattern.ts';
 import { isBuildOutput, isTemporaryName } from './well-known.ts';
 
 /**
- * What is legitimate inside a dangerous pattern. `build_output`: ignored by git and of a kind that is made again.
- * `temporary_files`: made to be removed. `committed_files`: all of it is in git, unchanged.
+ * What is legitimate inside a dangerous pattern. `build_output`: ignored by git and of a kind that is
+ * recreated. `temporary_files`: made to be removed. `committed_files`: all of it is in git, unchanged.
  */
 export const RULES = ['build_output', 'temporary_files', 'committed_files'] as const;
 
 export type Rule = (typeof RULES)[number];
 
-/** What git says of paths, relative to the workspace's root. */
+/** What git says about paths, relative to the workspace's root. */
 export interface RepositoryFacts {
   isIgnored(path: string): boolean;
-  /** Something is there, and all of it is tracked and unchanged. */
+  /** The path exists, and everything in it is tracked and unchanged. */
   isCommitted(path: string): boolean;
-  /** Nothing is there that could be overwritten. */
+  /** Nothing exists there that could be overwritten. */
   isAbsent(path: string): boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Excused extends Assessment {
   readonly excused: readonly { readonly finding: Finding; readonly rule: Rule }[];
 }
 
-/** Where a removal is: inside the workspace by its path there, or elsewhere. */
+/** Where a removal is: inside the workspace, with its path there, or elsewhere. */
 interface Located {
   readonly inside?: string;
   readonly absolute: string;
@@ -41,7 +41,7 @@ function locate({ path }: Removal, place: Place): Located {
     : { absolute };
 }
 
-/** Without its stars: does it still name something? `*`, `**`, `./*` are everything. */
+/** Without its stars, does it still name something? `*`, `**`, `./*` mean everything. */
 function isEverything(path: string): boolean {
   return path.replace(/[*?./]/g, '') === '';
 }
@@ -64,13 +64,13 @@ function ruleFor(
   if (inside === undefined) return undefined;
   if (isBuildOutput(inside) && !off.has('build_output') && (facts === undefined || facts.isIgnored(inside)))
     return 'build_output';
-  // A file that is written anew loses nothing where there is none.
+  // Writing a new file loses nothing if there was none before.
   const safe =
     facts?.isCommitted(inside) === true || (category === 'overwrite' && facts?.isAbsent(inside) === true);
   return safe && !off.has('committed_files') ? 'committed_files' : undefined;
 }
 
-/** Takes out what the rules excuse: all that a finding would remove must be excused. */
+/** Removes the findings that the rules excuse: everything a finding would remove must be excused. */
 export function excuse(
   assessment: Assessment,
   place: Place,
@@ -90,7 +90,7 @@ export function excuse(
   return { ...assessment, findings, excused };
 }
 
-/** What git has to be asked about: everything inside the workspace that names no everything. */
+/** What git has to be asked about: every path inside the workspace that does not mean everything. */
 export function pathsToAsk({ removals }: Assessment, place: Place): readonly string[] {
   const asked = new Set<string>();
   for (const list of removals.values())

@@ -8,7 +8,7 @@ const TIME_MS_MAX = 2000;
 const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
 const PATHS_MAX = 200;
 
-/** They would lead git to another repository than the one that is asked about. */
+/** They would lead git to another repository than the one in question. */
 const MISLEADING =
   /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|CEILING_DIRECTORIES|NAMESPACE|PREFIX)$/;
 
@@ -17,7 +17,7 @@ function surroundings(): NodeJS.ProcessEnv {
   return { ...env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
 }
 
-/** What git answers; undefined where it fails, takes too long or says too much. */
+/** What git answers; undefined if it fails, takes too long or prints too much. */
 function ask(words: readonly string[], cwd: string, input = ''): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -33,7 +33,7 @@ function ask(words: readonly string[], cwd: string, input = ''): Promise<string 
         windowsHide: true,
       },
       (error, stdout) => {
-        // One is `check-ignore` for "none of them".
+        // `check-ignore` exits with 1 for "none of them".
         const fine = error === null || (error.code === 1 && words[0] === 'check-ignore');
         resolve(fine ? stdout : undefined);
       },
@@ -55,14 +55,14 @@ const pathspec = (path: string): string => `:(top,${hasWildcard(path) ? 'glob' :
 
 const entries = (text: string): string[] => text.split('\0').filter((entry) => entry !== '');
 
-/** Is one of the two the other, or inside it? */
+/** Is one of the two paths the other one, or inside it? */
 function touches(path: string, entry: string): boolean {
   const bare = entry.replace(/\/$/, '');
   if (hasWildcard(path)) return globMatches(path, bare) || globMatches(`${path}/**`, bare);
   return bare === path || bare.startsWith(`${path}/`) || path.startsWith(`${bare}/`);
 }
 
-/** The paths of `git status --porcelain -z`; a rename has its old name behind it. */
+/** The paths of `git status --porcelain -z`; in a rename, the old name follows. */
 function changedPaths(status: string): string[] {
   const found: string[] = [];
   const parts = status.split('\0');
@@ -79,8 +79,8 @@ function changedPaths(status: string): string[] {
 }
 
 /**
- * What git says about all that a command would remove, by three questions side by side. Where it cannot be asked nothing is
- * excused by it.
+ * What git says about everything that a command would remove, from three questions in parallel. If git can't
+ * be asked, nothing is excused by it.
  */
 export async function gatherFacts(assessment: Assessment, place: Place): Promise<RepositoryFacts> {
   const paths = pathsToAsk(assessment, place).filter((path) => !path.includes('\0'));
@@ -89,7 +89,7 @@ export async function gatherFacts(assessment: Assessment, place: Place): Promise
   const examples = paths.map(example);
   const specs = paths.map(pathspec);
   const [ignored, status, tracked] = await Promise.all([
-    // Rules for folders alone (`dist/`) say nothing of a path that is not there; of what would be in it they do.
+    // Rules for folders only (`dist/`) don't match a path that does not exist, but do match paths inside it.
     ask(['check-ignore', '-z', '--stdin'], root, examples.flatMap((path) => [path, `${path}/x`]).join('\0')),
     ask(
       ['status', '--porcelain=v1', '-z', '--ignored=matching', '--untracked-files=all', '--', ...specs],
@@ -101,7 +101,7 @@ export async function gatherFacts(assessment: Assessment, place: Place): Promise
   const changed = status === undefined ? undefined : changedPaths(status);
   const known = entries(tracked ?? '');
   return {
-    // What was added in spite of the rule is tracked: its changes are work.
+    // A file added despite an ignore rule is tracked: changes to it are work.
     isIgnored: (path) =>
       tracked !== undefined &&
       (ignoredPaths.has(example(path)) || ignoredPaths.has(`${example(path)}/x`)) &&

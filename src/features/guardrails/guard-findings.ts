@@ -8,10 +8,10 @@ import { patternOf } from './registry.ts';
 const MATCHED_CHARS_MAX = 160;
 const FINDINGS_MAX = 100;
 
-/** What each finding would remove. A finding that is not in it cannot be excused. */
+/** What each finding would remove. A finding that is not in the map can't be excused. */
 export type Removals = ReadonlyMap<Finding, readonly Removal[]>;
 
-/** A command in one line, shortened, without its secrets. */
+/** A command on one line, shortened, without its secrets. */
 function shownCommand({ name, args }: Pick<SimpleCommand, 'name' | 'args'>): string {
   const words = [name];
   let length = 0;
@@ -24,7 +24,7 @@ function shownCommand({ name, args }: Pick<SimpleCommand, 'name' | 'args'>): str
   return words.join(' ');
 }
 
-/** One line of what people may read. */
+/** One line that people may read. */
 export function shown(text: string): string {
   const line = maskSecrets(text.slice(0, 4 * MATCHED_CHARS_MAX))
     .replace(/[\s\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
@@ -36,7 +36,7 @@ export function shown(text: string): string {
 
 const keyOf = ({ pattern, operation, matched }: Finding): string => `${pattern}\0${operation}\0${matched}`;
 
-/** Gathers findings, each once. */
+/** Collects findings, without duplicates. */
 export class Findings {
   readonly #findings = new Map<string, Finding>();
   readonly #removals = new Map<Finding, Removal[]>();
@@ -76,13 +76,13 @@ export class Findings {
       if (this.#put(finding) && removals !== undefined) this.#removals.set(finding, removals);
       return;
     }
-    // The same words in another folder are another loss: it is excused only where all of them are.
+    // The same command in another folder is another loss: it is excused only if all of them are.
     const known = this.#removals.get(before);
     if (known === undefined || removals === undefined) this.#removals.delete(before);
     else for (const removal of removals) known.push(removal);
   }
 
-  /** What was moved there in the same line is no build output, whatever the place is called. */
+  /** Files moved there in the same line are no build output, whatever the place is called. */
   distrust(paths: readonly string[]): void {
     if (paths.length === 0) return;
     const near = (path: string, other: string): boolean =>
@@ -93,7 +93,7 @@ export class Findings {
     }
   }
 
-  /** Of the judges of other languages. */
+  /** Findings of the judges of other languages. */
   report(findings: readonly Finding[]): void {
     for (const finding of findings) this.#put(finding);
   }
@@ -107,7 +107,7 @@ export class Findings {
   }
 }
 
-/** Undefined where something that would go is unknown: then nothing about it can be excused. */
+/** Undefined if something that would be removed is unknown: then nothing about it can be excused. */
 function removalsOf(command: SimpleCommand, { removes, how = 'tree' }: Detail): Removal[] | undefined {
   if (removes === undefined || removes.length === 0) return undefined;
   const found: Removal[] = [];

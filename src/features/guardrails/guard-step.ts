@@ -8,21 +8,27 @@ import type { Guard } from '../trust/index.ts';
 
 const SUBJECT_CHARS_MAX = 200;
 
-/** What a door or an operation has found, without who is about to do it. */
+/** What a door or an operation has found, without the agent that is about to do it. */
 export type PlainGuard = Omit<Guard, 'caller' | 'default_trust'>;
 
-/** Of what would be done exactly, wherever it is tried: an approval got at one door is good at the other. */
+/**
+ * Hash of exactly what would be done, at whichever door: an approval obtained at one door is valid at the
+ * others.
+ */
 export function exactHash(kind: string, what: JsonObject): string {
   return sha256(canonical({ kind, what }));
 }
 
-/** In one line, without secrets. */
+/** On one line, without secrets. */
 export function subjectOf(text: string): string {
   const line = maskSecrets(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= SUBJECT_CHARS_MAX ? line : `${line.slice(0, SUBJECT_CHARS_MAX - 1).toWellFormed()}…`;
 }
 
-/** A command as all doors put it before the guard and a person; `folder` is where it would run, from the workspace's top. */
+/**
+ * A command as all doors present it to the guard and a person; `folder` is where it would run, relative to
+ * the workspace's root.
+ */
 export function commandGuard(
   command: string,
   folder: string,
@@ -30,7 +36,7 @@ export function commandGuard(
   file_paths: readonly string[] = [],
 ): PlainGuard {
   const files = [...file_paths].sort();
-  // A yes to `git push --force` on one branch is none to that of main.
+  // A yes to `git push --force` on one branch is no yes to the same on main.
   const branches = [...new Set(findings.flatMap(({ branch }) => branch ?? []))].join(', ');
   const on = branches === '' ? {} : { branch: branches };
   return {
@@ -43,33 +49,33 @@ export function commandGuard(
       ...on,
       ...(files.length === 0 ? {} : { file_paths: files }),
     },
-    // Whoever found it has masked it; what is written down for good is looked at twice.
+    // The finder has already masked it; what is stored permanently is masked a second time.
     findings: findings.map((finding) => ({ ...finding, matched: maskSecrets(finding.matched) })),
   };
 }
 
-/** With who is about to do it, and what is to be known of them. */
+/** Adds the agent that is about to do it, and what the decision has to know about that agent. */
 export function askedBy(guard: PlainGuard, step: Step): Guard {
   const { agent_id, agent_type, session_id } = step.caller;
   const { default_trust } = rulesFor(step);
   return { ...guard, caller: { agent_id, agent_type, session_id }, default_trust };
 }
 
-/** Decides about what an agent is about to do, and has people told where they are to be. */
+/** Decides about what an agent is about to do, and notifies people where required. */
 export async function guardStep(guard: PlainGuard, step: Step): Promise<JsonObject> {
   const answer = answerOf(await step.run(guardOperation(askedBy(guard, step))));
   announceGuarded(answer, step);
   return answer;
 }
 
-/** After a commit in which a guard had its say. */
+/** Called after a commit that a guard took part in. */
 export function announceGuarded(answer: JsonObject, step: Step): void {
   if (answer.approval_status === 'pending' || answer.elevated === true) step.announce();
 }
 
 /**
- * For doors that have done the analysis themselves, as hooks have: in no list of operations, but through the same loop and with
- * the same row in the log.
+ * For doors that have done the analysis themselves, such as hooks: not listed as an operation, but it goes
+ * through the same loop and writes the same row in the log.
  */
 export const guardAction = {
   name: 'check_guardrails',

@@ -3,8 +3,8 @@ import type { SimpleCommand } from '../../command-analysis/shell/shell-command.t
 import { isKnown, literal, shortFolder, type Word, within } from '../../command-analysis/shell/word.ts';
 
 /**
- * Where a path is. `root`: the top of the disk, a home folder or the workspace itself, or something above it. `system`: of the
- * machine. `outside`: elsewhere. `temporary`: made to be removed.
+ * Where a path is. `root`: the root of the disk, a home folder or the workspace itself, or a folder above it.
+ * `system`: part of the machine. `outside`: elsewhere. `temporary`: made to be removed.
  */
 export type Where = 'unknown' | 'root' | 'system' | 'temporary' | 'outside' | 'repository' | 'inside';
 
@@ -13,7 +13,9 @@ const SYSTEM =
 const TEMPORARY =
   /^(?:\/private)?(?:\/tmp|\/var\/tmp|\/var\/folders|\/dev\/shm|\/run\/user\/\d+)\/.|^\/(?:private\/)?tmp\/\*|(?:^|\/)\.?te?mp\/./;
 
-/** The path as the disk would see it: absolute, no `.` and `..`; undefined where only the running shell knows. */
+/**
+ * The path as the disk sees it: absolute, without `.` and `..`; undefined if only the running shell knows it.
+ */
 export function absolute(command: SimpleCommand, word: Word, place: Place): string | undefined {
   const path = within(command.folder, word);
   if (!isKnown(path)) return undefined;
@@ -26,7 +28,10 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
-/** Made to be removed. Homes and workspaces may lie below /tmp themselves; what is in them is no less for it. */
+/**
+ * Made to be removed. Home folders and workspaces may themselves lie below /tmp; their contents don't count
+ * as temporary.
+ */
 export function isTemporary(path: string, place: Place): boolean {
   if (!TEMPORARY.test(path) || path.split('/').includes('..')) return false;
   const bare = path.endsWith('*') ? path.replace(/(?:\/\*+)+$/, '') : path;
@@ -42,7 +47,7 @@ export function where(command: SimpleCommand, word: Word, place: Place): Where {
   return path === undefined ? 'unknown' : whereIs(path, command, place);
 }
 
-/** The same for a path as `absolute` answers it. */
+/** The same for a path as `absolute` returns it. */
 export function whereIs(path: string, command: SimpleCommand, place: Place): Where {
   const bare = (path.endsWith('*') ? path.replace(/(?:\/\*{1,2})+$/, '') : path) || '/';
   const workspace = shortFolder(literal(place.root ?? place.cwd)).text;

@@ -12,13 +12,16 @@ interface Part {
   readonly at: number;
 }
 
-/** Names, strings and signs of a script; comments and blanks are left out. A pattern `/…/` passes as signs. */
+/**
+ * Names, strings and punctuation of a script; comments and spaces are left out. A pattern `/…/` counts as
+ * punctuation.
+ */
 const PART = lazily(
   () =>
     /\/\/[^\n]*|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|[\p{L}_$][\p{L}\p{N}_$]*|\d[\w.]*|\S/gu,
 );
 
-/** Whatever the filter: the thing itself goes. */
+/** Whatever the filter: the object itself is removed. */
 const GONE: Readonly<Record<string, string>> = {
   dropDatabase: 'drop_database',
   drop: 'drop_collection',
@@ -28,7 +31,7 @@ const GONE: Readonly<Record<string, string>> = {
   dropAllRoles: 'drop_role',
   shutdownServer: 'server_shutdown',
 };
-/** With an empty filter they mean every document. */
+/** With an empty filter they affect every document. */
 const FILTERED: Readonly<Record<string, string>> = {
   deleteMany: 'unscoped_delete',
   remove: 'unscoped_delete',

@@ -29,11 +29,11 @@ export const checkGuardrails = {
     const files: string[] = [];
     for (const path of file_paths) {
       const normal = step.path(path, 'file_paths');
-      // What lies outside of the repository is judged by its name as it is.
+      // A file outside the repository is judged by its name as given.
       files.push(typeof normal === 'string' ? normal : path);
     }
     const { assessOperation } = await import('./assess-operation.ts');
-    // Who asks over HTTP works in another tree than the server's, which says nothing of theirs.
+    // A caller over HTTP works in another tree than the server's, which says nothing about the caller's.
     const isRemote = step.door === 'http' || step.door === 'mcp_http';
     const tree = isRemote ? undefined : { root: step.root, env: process.env, ...branchesHere };
     const findings = await assessOperation({ operation_text, file_paths: files }, tree);
@@ -44,14 +44,17 @@ export const checkGuardrails = {
   },
 } satisfies Operation<CheckInput>;
 
-/** Here it is asked about and done elsewhere: who does not hear that the asking has used the approval is stopped at the doing. */
+/**
+ * The check happens here and the act elsewhere. If the caller is not told that the check has used up the
+ * approval, it is stopped at the act.
+ */
 function saidOfUse(answer: JsonObject): JsonObject {
   if (isRefusal(answer) || answer.approved_by === undefined) return answer;
   const message = `This check has used up approval ${answer.approval_id}: it is good for doing it now, once. Asked again, it is blocked again; dry_run asks without using anything up.`;
   return { ...answer, approval_used: true, message };
 }
 
-/** Nobody is asked and nothing is counted or used up. */
+/** No person is asked, and nothing is counted or used up. */
 async function wouldBe(guard: ReturnType<typeof commandGuard>, step: Step): Promise<JsonObject> {
   const verdict = await step.consider(guardOperation(askedBy(guard, step)));
   const answer = verdict.verdict === 'commit' ? verdict.answer : verdict.refusal;

@@ -10,7 +10,7 @@ import { isKnown, mapWord, type Word } from '../../command-analysis/shell/word.t
 import type { Category, Finding } from '../trust/index.ts';
 import type { Dialect } from './sql/sql-tokens.ts';
 
-/** What the registry says of one dangerous thing. */
+/** What the registry says about one danger. */
 export interface PatternText {
   readonly category: Category;
   readonly operation: string;
@@ -24,22 +24,22 @@ export interface Removal {
   /** Absolute, or relative to where the command line starts. */
   readonly path: string;
   readonly how: 'file' | 'tree' | 'glob';
-  /** On another machine or in a container: only its name says anything. */
+  /** On another machine or in a container: only the name says anything. */
   readonly elsewhere: boolean;
 }
 
 export interface Detail {
-  /** Instead of the pattern's own: the same pattern may be worse for some targets. */
+  /** Overrides the pattern's own: the same pattern may be worse for some targets. */
   readonly operation?: string;
   readonly matched?: string;
-  /** What was looked up to tell what it is. */
+  /** What was looked up to determine this. */
   readonly branch?: string | undefined;
-  /** What would be lost. Where one of the places is unknown, none of it can be excused. */
+  /** What would be lost. If one of the places is unknown, none of it can be excused. */
   readonly removes?: readonly Word[];
   readonly how?: Removal['how'];
 }
 
-/** One command as the patterns look at it. */
+/** One command as the patterns see it. */
 export interface Run {
   readonly command: SimpleCommand;
   readonly place: Place;
@@ -47,7 +47,7 @@ export interface Run {
   readonly args: readonly Word[];
   /** The text of each argument; empty where it is unknown. */
   readonly texts: readonly string[];
-  /** The branches that may be checked out when it runs; undefined: nobody can tell. */
+  /** The branches that may be checked out when it runs; undefined: unknown. */
   branches(): readonly string[] | undefined;
   /** SQL that a client would send. */
   sql(text: string, dialect: Dialect): void;
@@ -60,11 +60,11 @@ export type Check<Id extends string = string> = (run: Run, hit: Hit<Id>) => void
 
 export interface Theme {
   readonly patterns: Readonly<Record<string, PatternText>>;
-  /** By the programs' names; several may stand in one key, apart by spaces. */
+  /** Keyed by program name; one key may contain several, separated by spaces. */
   readonly programs: Readonly<Record<string, Check>>;
 }
 
-/** Ties what is reported to what is described: a check can report nothing that its theme does not explain. */
+/** Ties reports to descriptions: a check can report only what its theme describes. */
 export function theme<P extends Readonly<Record<string, PatternText>>>(
   patterns: P,
   programs: Readonly<Record<string, Check<keyof P & string>>>,
@@ -72,7 +72,7 @@ export function theme<P extends Readonly<Record<string, PatternText>>>(
   return { patterns, programs: programs as Readonly<Record<string, Check>> };
 }
 
-/** Options with long ones written out: programs take any beginning of them that is clear. */
+/** Options with long ones written out in full: programs accept any unambiguous prefix. */
 export function readOptions(args: readonly Word[], longs: string, spec: OptionSpec = {}): Options {
   const known = namesIn(longs);
   const written = args.map((arg) => {
@@ -85,7 +85,7 @@ export function readOptions(args: readonly Word[], longs: string, spec: OptionSp
   return parseOptions(written, spec);
 }
 
-/** Asks a tool what it would do. */
+/** Only asks a tool what it would do. */
 export function isRehearsal({ texts }: Run, ...more: readonly string[]): boolean {
   return texts.some(
     (text) =>

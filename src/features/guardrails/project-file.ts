@@ -7,7 +7,7 @@ import { excuse, RULES, type Rule } from './excuse.ts';
 import type { ProjectPattern, ProjectPatterns } from './project.ts';
 import { PATTERNS } from './registry.ts';
 
-/** A project's commands with what should come of them. */
+/** A project's commands with their expected outcome. */
 export interface ProjectTests {
   readonly blocks: readonly string[];
   readonly warns: readonly string[];
@@ -92,7 +92,7 @@ export function parseGuardrails(text: string): ParsedGuardrails {
 
 type Outcome = keyof ProjectTests;
 
-/** What becomes of a command by its words alone: no repository is asked. */
+/** The outcome of a command from its words alone: no repository is asked. */
 function outcomeOf(
   command: string,
   project: ProjectPatterns,
@@ -104,10 +104,10 @@ function outcomeOf(
   return { outcome: findings.length > 0 ? 'warns' : 'passes', why };
 }
 
-/** Where a project's tests think they are. */
+/** The place that a project's tests assume. */
 const SOMEWHERE: Place = { cwd: '/project', home: '/h', root: '/project' };
 
-/** Every problem of the file: what is written wrongly, and each of its own tests that fails. */
+/** Every problem of the file: syntax errors, and each of its own tests that fails. */
 export function checkGuardrailsFile(text: string, place: Place = SOMEWHERE): readonly FileProblem[] {
   const parsed = parseGuardrails(text);
   if (!parsed.ok) return parsed.problems;

@@ -7,7 +7,7 @@ const FILE_BYTES_MAX = 256 * 1024;
 
 export interface ReadGuardrails {
   readonly path: string;
-  /** Undefined: there is no file, or it has mistakes; what ships holds in either case. */
+  /** Undefined: there is no file, or it has mistakes; the shipped patterns apply in either case. */
   readonly project: ProjectPatterns | undefined;
   readonly problems: readonly FileProblem[];
 }
@@ -16,7 +16,10 @@ export function guardrailsPath(root: string, env: NodeJS.ProcessEnv): string {
   return env.COX_GUARDRAILS || join(root, 'guardrails.yaml');
 }
 
-/** A project's patterns as they are now. They can only make stricter, so whoever edits the file loosens nothing. */
+/**
+ * A project's patterns as they are now. They can only make things stricter, so editing the file loosens
+ * nothing.
+ */
 export async function readGuardrails(root: string, env: NodeJS.ProcessEnv): Promise<ReadGuardrails> {
   const path = guardrailsPath(root, env);
   const failed = (reason: string): ReadGuardrails => ({
@@ -34,7 +37,7 @@ export async function readGuardrails(root: string, env: NodeJS.ProcessEnv): Prom
   } catch (error) {
     return failed(error instanceof Error ? error.message : 'cannot be read');
   }
-  // Only who has such a file pays for the parser.
+  // The parser is loaded only where such a file exists.
   const { parseGuardrails } = await import('./project-file.ts');
   const parsed = parseGuardrails(text);
   return parsed.ok

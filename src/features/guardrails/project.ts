@@ -7,7 +7,7 @@ import type { Run } from './pattern.ts';
 /** A pattern of a project's own, from its guardrails.yaml. */
 export interface ProjectPattern {
   readonly id: string;
-  /** The programs that are meant; patterns with `*`. */
+  /** The programs it applies to; patterns with `*`. */
   readonly programs: readonly string[];
   /** The first words that are no options, in this order; patterns with `*`. */
   readonly subcommand: readonly string[];
@@ -24,10 +24,10 @@ export interface ProjectPattern {
   readonly action: 'block' | 'warn';
 }
 
-/** What a project adds. It can only make stricter: there is no way to take a pattern away. */
+/** What a project adds. It can only make things stricter: there is no way to remove a pattern. */
 export interface ProjectPatterns {
   readonly patterns: readonly ProjectPattern[];
-  /** Rules that excuse and are switched off here. */
+  /** Excusing rules that are switched off here. */
   readonly off: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const matches = (patterns: readonly string[], text: string): boolean =>
     (pattern) => globMatches(pattern, text) || (!pattern.includes('/') && globMatches(`**/${pattern}`, text)),
   );
 
-/** `-f` is there in `-rf`, too; `--force` also as `--force=x`. */
+/** `-f` also matches in `-rf`; `--force` also as `--force=x`. */
 function hasOption({ texts }: Run, option: string): boolean {
   if (/^-[A-Za-z]$/.test(option))
     return texts.some(
@@ -58,7 +58,7 @@ function isMeant(run: Run, pattern: ProjectPattern): boolean {
   return !pattern.unless.some((option) => hasOption(run, option));
 }
 
-/** Warnings of a project are named so, for `isWarningOnly` and the verdict to tell them apart. */
+/** The prefix of a project's warnings, by which `isWarningOnly` and the verdict recognise them. */
 const PROJECT = 'project:';
 
 export function projectHits(run: Run, { patterns }: ProjectPatterns, found: Findings): void {

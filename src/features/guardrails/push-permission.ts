@@ -1,7 +1,7 @@
 import { GIT_TAKES_WORD } from '../../command-analysis/git-options.ts';
 import type { Permission } from '../../runtime/access.ts';
 
-/** Options of `git push` that take the next word with them. */
+/** Options of `git push` that consume the next word. */
 const PUSH_TAKES = new Set(['-o', '--push-option', '--receive-pack', '--exec', '--repo']);
 const GIT_TAKES: ReadonlySet<string> = new Set(GIT_TAKES_WORD);
 
@@ -9,9 +9,10 @@ const MAIN = /^(?:refs\/heads\/)?(?:main|master)$/;
 const ALL = new Set(['--all', '--mirror', '--branches']);
 
 /**
- * The permission that a command needs, in the words of profiles: pushing has ones of its own, everything else is `execute`.
- * A plain push destroys nothing and so is no finding; whether an agent may do it is a question of its profile. `branch` is
- * where the repository is, for a push that does not say what it pushes; unknown, it is the widest: `git_push`.
+ * The permission that a command needs, in the words of profiles: pushes have permissions of their own,
+ * everything else is `execute`. A plain push destroys nothing and so is no finding; the agent's profile
+ * decides whether it may push. `branch` is the checked-out branch, for a push that does not say what it
+ * pushes; if it is unknown, the widest permission applies: `git_push`.
  */
 export function permissionOfCommand(words: readonly string[], branch?: string): Permission {
   const args = afterGit(words);
@@ -36,7 +37,7 @@ function isForced(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--force|-\w*f|\+)/.test(arg) || arg === '--mirror');
 }
 
-/** The branches of the other side; undefined where that is not said. */
+/** The target branches; undefined if the command does not say. */
 function targetsOf([, ...args]: readonly string[], branch: string | undefined): string[] | undefined {
   if (args.some((arg) => ALL.has(arg))) return ['main'];
   const words: string[] = [];

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 
-/** A text of a task that somebody would run. */
+/** A text of a task that an agent would run. */
 export interface TaskCommand {
   readonly kind: 'command' | 'sql' | 'diff';
   readonly text: string | readonly string[];
@@ -9,11 +9,14 @@ export interface TaskCommand {
   readonly field: string;
 }
 
-/** More than so many are read as one script: none is left out, and the check of it has a bound of its own. */
+/** More than this are read as one script: none is left out, and its check has a bound of its own. */
 const COMMANDS_MAX = 200;
 const ORDER_CHARS_MAX = 2000;
 
-/** Programs with which something can be destroyed, or that run others: a line that begins with one may be a command. */
+/**
+ * Programs that can destroy something, or that run other programs: a line that begins with one may be a
+ * command.
+ */
 const PROGRAM =
   '(?:sudo|doas|env|nohup|git|gh|rm|find|xargs|dd|mkfs[.\\w]*|shred|truncate|chmod|chown|sh|bash|zsh|eval|exec|python3?|node|perl|ruby|psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|dropdb|terraform|tofu|kubectl|helm|aws|gcloud|az|docker|podman|npm|yarn|pnpm|cargo|twine|gem|vercel|netlify|fly|heroku|firebase|pulumi|cdk|ansible-playbook|serverless|curl|wget|systemctl|shutdown|reboot|crontab)';
 const COMMAND_LINE = new RegExp(`^(?:[A-Za-z_]\\w*=\\S*\\s+)*${PROGRAM}\\s+\\S`);
@@ -24,16 +27,16 @@ const ORDERED = new RegExp(
 );
 const MARKED = new RegExp(`[\`$]|(?:^|[\\s:])${PROGRAM}\\s`, 'm');
 
-/** Words that sentences have and commands have not. */
+/** Words that occur in sentences and not in commands. */
 const PROSE =
   /(?:^|\s)(?:is|are|was|were|be|been|must|should|would|could|can|may|never|the|an?|this|that|these|those|because|when|which|who|why|does|did|has|have|had|it|its|we|you|they|of|and|but|not|don't|doesn't|isn't|won't)(?=[\s,.;!?]|$)/i;
-/** Somebody talks about a command, or wants it not to be run. */
+/** The text talks about a command, or says not to run it. */
 const MENTION =
   /\b(?:never|not|no|cannot|without|instead|rather|avoid\w*|forbid\w*|prevent\w*|block\w*|den(?:y|ies|ied)|refus\w*|reject\w*|detect\w*|catch\w*|flag\w*|warn\w*|guard\w*|protect\w*|explain\w*|describe\w*|document\w*|mention\w*|quote\w*|about|why|what|how|whether|if|when|where|that|parse\w*|recogni[sz]e\w*|test\w*|example|like|such|contain\w*|replace\w*|remove\w*|look\w*|find|grep|search\w*)\b|n['’]t\b/i;
 const SHELL_FENCE = /^(?:|sh|bash|zsh|shell|console|terminal|shellsession|shell-session|text)$/i;
 const SQL_FENCE = /^(?:sql|postgres|postgresql|psql|mysql|sqlite|plpgsql|tsql)$/i;
 
-/** The commands that a task's description asks for. Prose that mentions one asks for nothing. */
+/** The commands that a task's description asks for. Prose that mentions a command asks for nothing. */
 export function commandsIn(description: string, field = 'task_description'): TaskCommand[] {
   if (!MARKED.test(description)) return [];
   const found: TaskCommand[] = [];
@@ -47,7 +50,7 @@ export function commandsIn(description: string, field = 'task_description'): Tas
     } else if (fence !== undefined) fence.lines.push(line);
     else prose.push(line);
   }
-  // One that nobody closes goes on to the end.
+  // A fence that is never closed extends to the end.
   if (fence !== undefined) found.push(...fenced(fence.language, fence.lines, field));
   for (const line of prose) found.push(...inLine(line, field));
   return folded(found);
@@ -81,7 +84,7 @@ function withoutQuotes(line: string): string {
   return line.replaceAll(/"[^"]*"|'[^']*'/g, '""');
 }
 
-/** By what the sentence says before it. */
+/** Judged by the sentence before it. */
 function isMentioned(line: string, at: number): boolean {
   const before = line.slice(Math.max(0, at - 300), at);
   const sentence = before.split(/[.!?:;](?:\s|$)/).at(-1) ?? '';
@@ -123,7 +126,7 @@ function textsOf(value: Json | undefined): string[] {
   return isTexts ? (value as string[]) : [];
 }
 
-/** A list is several commands, or one in its words: it is read both ways. */
+/** A list is several commands, or the words of one: it is read both ways. */
 function asCommands(texts: readonly string[], isList: boolean, field: string): TaskCommand[] {
   const found: TaskCommand[] = texts.map((text) => ({ kind: 'command', text, field }));
   return isList && texts.length > 1 ? [...found, { kind: 'command', text: texts, field }] : found;

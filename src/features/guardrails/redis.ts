@@ -29,7 +29,7 @@ const SCRIPTS = new Set(['EVAL', 'EVALSHA', 'EVAL_RO', 'FCALL']);
 /** `redis.call('flushall')` in a script. */
 const SCRIPT_CALL = /redis\s*\.\s*p?call\s*\(\s*(['"])(\w{1,40})\1(?:\s*,\s*(['"])(\w{1,40})\3)?/g;
 
-/** Commands as redis-cli takes them: one on a line, or the words that its arguments are. */
+/** Commands as redis-cli takes them: one per line, or the words of its arguments. */
 export function assessRedis(text: string | readonly string[]): Finding[] {
   const commands = typeof text === 'string' ? text.split(/\r?\n/, LINES_MAX).map(wordsOf) : [[...text]];
   const found: Finding[] = [];
@@ -56,11 +56,11 @@ function dangerOf(first: string, second: string): readonly [string, string] | un
   return undefined;
 }
 
-/** The command itself, and those in the script that it brings. */
+/** The command itself, and the commands in its script. */
 function callsIn(words: readonly string[]): [string, string][] {
   const [first = '', second = ''] = words;
   const calls: [string, string][] = [[first, second]];
-  // redis-cli repeats a command that has a number before it.
+  // redis-cli repeats a command with a number before it.
   if (/^\d+$/.test(first)) calls.push([second, words[2] ?? '']);
   if (SCRIPTS.has(first.toUpperCase()))
     for (const match of second.matchAll(SCRIPT_CALL)) calls.push([match[2] ?? '', match[4] ?? '']);

@@ -39,7 +39,7 @@ export interface RegisteredPattern extends PatternText {
   readonly id: string;
 }
 
-/** Every pattern that ships, in the order of their themes. */
+/** Every shipped pattern, in the order of the themes. */
 export const PATTERNS: readonly RegisteredPattern[] = THEMES.flatMap(({ patterns }) =>
   Object.entries(patterns).map(([id, pattern]) => ({ id, ...pattern })),
 ).filter(({ id }, index, all) => all.findIndex((other) => other.id === id) === index);
@@ -62,7 +62,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly Check[]> = (() => {
   return found;
 })();
 
-/** What is known of a program, whatever its version is called and in which case it is written. */
+/** The checks of a program, whatever its version suffix and upper or lower case. */
 export function checksOf(name: string): readonly Check[] {
   const lower = name.toLowerCase();
   const bare = lower.includes('.') ? lower.replace(/\.(?:exe|cmd|bat)$/, '') : lower;

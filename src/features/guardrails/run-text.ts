@@ -6,7 +6,7 @@ const DOWNLOADS = new Set('curl wget wget2 aria2c axel http https xh'.split(' ')
 const RUNS_FILES =
   /^(?:(?:ba|z|da|k|a)?sh|fish|source|\.|python[\d.]*|node|deno|bun|tsx|perl|ruby|php|lua|osascript|installer|msiexec|dpkg|rpm|java)$/;
 
-/** The names of the files that a download is saved under. */
+/** The file names that a download is saved under. */
 function savedBy({ name, args, outputs }: SimpleCommand): string[] {
   const options = parseOptions(args, {
     takes:
@@ -25,7 +25,7 @@ function savedBy({ name, args, outputs }: SimpleCommand): string[] {
     .filter((file) => file !== '');
 }
 
-/** Programs that this command line itself has fetched and would run. */
+/** Programs that this command line itself has downloaded and would run. */
 export function runsOf(commands: readonly SimpleCommand[]): string[] {
   const fetched = new Set<string>();
   const found: string[] = [];

@@ -5,7 +5,7 @@ import { fields, inputSchema, name, someText } from '../../runtime/input-schema.
 export const checkGuardrails = inputSchema(
   z.strictObject({
     operation_text: someText(limits.operation_text_chars_max, 'The command, as you would run it.'),
-    // Also ones outside of the repository, to which the rules for its paths do not apply.
+    // Also paths outside the repository, to which the rules for its paths do not apply.
     file_paths: z
       .array(someText(4096, 'A file'))
       .max(limits.paths_per_call)

@@ -23,7 +23,7 @@ function isSecret(path: string): boolean {
   );
 }
 
-/** A one-liner that names such a file and something that sends. */
+/** A one-liner that names such a file and something that sends it. */
 function sentByCode(run: Run, hit: Hit<string>): void {
   const code = run.texts.find(
     (text) =>
@@ -46,7 +46,7 @@ function secretRead(printers: readonly Printer[]): string | undefined {
   return undefined;
 }
 
-/** What is read from a credential file, on its way to another machine: piped, or as part of an argument. */
+/** Content of a credential file on its way to another machine: piped, or as part of an argument. */
 export function sentCredentials(run: Run, hit: Hit<string>): void {
   const { command } = run;
   if (command.outputs.some(({ text }) => NETWORK.test(text))) {

@@ -9,7 +9,10 @@ const CHARS_MAX = 256 * 1024;
 
 type Assess = (command: string, place: Place) => { readonly findings: readonly Finding[] };
 
-/** What SQL would do, told from its words at once: a hook cannot wait for PostgreSQL's parser to be loaded. */
+/**
+ * What SQL would do, determined from its words at once: a hook can't wait until PostgreSQL's parser is
+ * loaded.
+ */
 export function sqlFindings(text: string, dialect: Dialect, place: Place, assess: Assess): Finding[] {
   const hits =
     text.length > CHARS_MAX

@@ -1,6 +1,6 @@
 import { baseName } from '../../command-analysis/shell/word.ts';
 
-/** Folders that a build, a test run or an installation makes again. */
+/** Folders that a build, a test run or an installation recreates. */
 const FOLDERS = new Set(
   [
     'node_modules bower_components jspm_packages .pnpm-store .yarn .npm .parcel-cache .turbo .nx .rush .lerna',
@@ -21,7 +21,10 @@ const FILES =
   /\.(?:log|pyc|pyo|o|obj|a|so|class|d|gcda|gcno|gcov|tsbuildinfo|map|min\.js|cache|pid|lock\.bak|profraw|profdata|lcov|out|core|dmp|heapsnapshot|cpuprofile|trace|vsix|tgz|whl|d\.ts\.map)(?:\.\d+)?$|^(?:\.eslintcache|\.stylelintcache|\.DS_Store|Thumbs\.db|lcov\.info|npm-debug\.log.*|yarn-error\.log|\.coverage(?:\..*)?|tsconfig\.tsbuildinfo|.*\.log\.\*?)$/;
 const TEMPORARY_FILES = /\.(?:tmp|temp|bak|orig|rej|swp|swo|old|backup)$|~$|^(?:tmp|temp)[._-]|^\.tmp/;
 
-/** Is the path, as seen from the workspace, of a kind that is made again? Patterns count by the names that are written out. */
+/**
+ * Is the path, relative to the workspace, of a kind that is recreated? Patterns count by the names that are
+ * written out.
+ */
 export function isBuildOutput(path: string): boolean {
   const names = path.replace(/(?:\/\*{1,2})+$/, '').split('/');
   const last = names.at(-1) ?? '';

@@ -13,7 +13,7 @@ function rootOf({ cwd }: Terminal): string {
   return findWorkspace(cwd).root;
 }
 
-/** `cox guard test`: mistakes of the file and of its tests, each with its line. */
+/** `cox guard test`: mistakes in the file and failures of its tests, each with its line. */
 export async function testGuardrails(terminal: Terminal, file: string | undefined): Promise<JsonObject> {
   const path =
     file === undefined ? guardrailsPath(rootOf(terminal), terminal.env) : resolve(terminal.cwd, file);
@@ -46,7 +46,7 @@ export async function testGuardrails(terminal: Terminal, file: string | undefine
   return { success: true, file: path, patterns, tests_passed: tests };
 }
 
-/** `cox guard patterns`: the registry, a project's own at its end. */
+/** `cox guard patterns`: the registry, with the project's own patterns at the end. */
 export async function listPatterns(terminal: Terminal): Promise<JsonObject> {
   const { path, project, problems } = await readGuardrails(rootOf(terminal), terminal.env);
   const shipped = PATTERNS.map(({ id, category, operation, reason, instead }) => ({

@@ -14,7 +14,10 @@ import type { GuardRunOptions } from './guard-run.ts';
 
 type Run = (terminal: Terminal, file: string | undefined) => Promise<JsonObject>;
 
-/** Beside the operations of the group: what ships, and whether a project's own file does what it says. */
+/**
+ * Besides the operations of the group: the shipped patterns, and whether a project's own file does what it
+ * says.
+ */
 export function declareGuard(program: Command, terminal: Terminal, result: Result): void {
   const group = program.commands.find((command) => command.name() === 'guard');
   if (group === undefined) return;
@@ -60,7 +63,7 @@ export function declareGuard(program: Command, terminal: Terminal, result: Resul
     });
 }
 
-/** Without a verb it does more than its name says. */
+/** Without a verb the group does more than its name says. */
 function describeShortForm(group: Command): void {
   const summary = group.description();
   group
@@ -69,7 +72,7 @@ function describeShortForm(group: Command): void {
       `${summary}\n\nWith a command after --, it is judged and, if nothing is against it, RUN: \`cox guard -- CMD\` is \`cox guard run -- CMD\`.`,
     )
     .usage('<verb> [options]\n       cox guard [options] -- <command...>')
-    // Right below the examples of the verbs.
+    // Directly below the examples of the verbs.
     .addHelpText('after', '  cox guard --agent alice -- git push --force origin main');
 }
 

@@ -21,8 +21,9 @@ export interface GuardRunOptions extends CommonOptions {
 }
 
 /**
- * Judges a command as a hook would before an agent's shell runs it and, if nothing is against it, runs it. One word is a command
- * line for `sh`; several are a program and its arguments. Answers the command's exit code, or what stands in the way.
+ * Judges a command as a hook would before an agent's shell runs it and, if nothing is against it, runs it.
+ * One word is a command line for `sh`; several are a program and its arguments. Answers with the command's
+ * exit code, or with what blocks it.
  */
 export async function guardRun(
   words: readonly string[],

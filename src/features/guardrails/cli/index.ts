@@ -1,2 +1,2 @@
-/** What the command line uses of guardrails. */
+/** What the command line uses from guardrails. */
 export { guardAsRun } from './guard-commands.ts';

@@ -11,10 +11,10 @@ const DIFF_CHARS_MAX = 16 * 1024 * 1024;
 const FINDINGS_MAX = 50;
 const LINES_LOCATED_MAX = 2000;
 
-/** An image and a runner of CI are thrown away: what is removed in them is no loss. */
+/** An image and a CI runner are thrown away: removing things in them is no loss. */
 const HARMLESS_IN_SANDBOX: ReadonlySet<Category> = new Set(['mass_deletion', 'disk', 'overwrite']);
 
-/** What a change would bring: credentials, secrets, dangerous SQL and commands in what it adds. */
+/** What a change would add: credentials, secrets, dangerous SQL and commands. */
 export async function assessDiff(diff: string, assess: AssessText = assessText): Promise<Finding[]> {
   if (diff.length > DIFF_CHARS_MAX) return [unreadable(`It is larger than ${DIFF_CHARS_MAX} characters.`)];
   const { files, problem } = parseDiff(diff);
@@ -55,7 +55,7 @@ async function assessFile(file: FileChange, assess: AssessText): Promise<Finding
   return withoutRepeats(found);
 }
 
-/** That a file changes the schema is said once, however often it does. */
+/** That a file changes the schema is reported once, however often it does. */
 function withoutRepeats(found: readonly Finding[]): Finding[] {
   const seen = new Set<string>();
   return found.filter(({ category, file = '', operation, matched, line }) => {
@@ -96,7 +96,8 @@ async function commandsIn(
     const lineOf = locator(script, assess);
     for (const finding of await assess(script.text)) {
       if (inSandbox && HARMLESS_IN_SANDBOX.has(finding.category)) continue;
-      // A script is full of what is only known when it runs; whoever runs it is asked then.
+      // A script is full of values that are only known at run time; the agent that runs it is asked about
+      // them then.
       if (finding.category === 'unresolved' && finding.operation !== 'check_exhausted') continue;
       const line = await lineOf(finding);
       if (line !== undefined) found.push({ ...finding, file: path, line });
@@ -105,7 +106,7 @@ async function commandsIn(
   return found;
 }
 
-/** The line on which a finding stands; undefined where it stood before, and nothing of it has changed. */
+/** The line of a finding; undefined if it stood there before and the change did not touch it. */
 function locator(script: Script, assess: AssessText): (finding: Finding) => Promise<number | undefined> {
   const first = changedLine(script.lines);
   if (script.lines.length === 1 || script.lines.length > LINES_LOCATED_MAX) return async () => first;
@@ -132,7 +133,7 @@ async function sqlIn(path: string, hunk: readonly Line[]): Promise<Finding[]> {
   return located.flatMap(({ finding, from_line, to_line }) => {
     const lines = hunk.slice(from_line - 1, to_line);
     const last = lines.at(-1);
-    // Without its semicolon a statement may have gone on where something is gone now.
+    // Without its semicolon, a statement may have continued in the lines that were removed.
     const isCut = last?.gap === true && !last.text.trimEnd().endsWith(';');
     // A part of a file may begin or end within a string.
     if ((!isTouched(lines) && !isCut) || finding.operation === 'unreadable_sql') return [];
@@ -144,7 +145,7 @@ const SQL_TEXT =
   /"""([\s\S]{0,20000}?)"""|'''([\s\S]{0,20000}?)'''|`((?:[^`\\]|\\.){0,20000})`|"((?:[^"\\\n]|\\.){0,20000})"|'((?:[^'\\\n]|\\.){0,20000})'/g;
 const SQL_START = /^\s*(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|GRANT|WITH|DO)\b/i;
 
-/** Migrations in a language keep their SQL in strings. */
+/** Migrations in a programming language keep their SQL in strings. */
 async function quotedSqlIn(path: string, hunk: readonly Line[]): Promise<Finding[]> {
   const text = hunk.map((line) => line.text).join('\n');
   const found: Finding[] = [];

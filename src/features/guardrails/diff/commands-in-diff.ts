@@ -1,13 +1,13 @@
 import type { FileKind } from './file-kinds.ts';
 import type { Line } from './parse-diff.ts';
 
-/** Something in a file that a shell would be given. */
+/** Text in a file that would be passed to a shell. */
 export interface Script {
   readonly text: string;
   readonly lines: readonly Line[];
 }
 
-/** The commands in a part of a file that is no shell script itself. */
+/** The commands in a part of a file that is not itself a shell script. */
 export function scriptsIn(kind: FileKind, hunk: readonly Line[]): Script[] {
   switch (kind) {
     case 'shell':
@@ -25,7 +25,7 @@ export function scriptsIn(kind: FileKind, hunk: readonly Line[]): Script[] {
   }
 }
 
-/** Lines that a backslash at the end makes one. */
+/** Joins lines that end with a backslash. */
 export function joined(lines: readonly Line[]): Script[] {
   const scripts: Script[] = [];
   let part: Line[] = [];
@@ -43,7 +43,7 @@ function scriptOf(lines: readonly Line[]): Script {
   return { text: text.replaceAll('\\\n', ' '), lines };
 }
 
-/** What make itself fills in is unknown to the shell; its two best known programs are not. */
+/** The shell does not know what make fills in, except for its two best-known programs. */
 function recipes(hunk: readonly Line[]): Script[] {
   return joined(hunk.filter(({ text }) => /^\t| {2,}\S/.test(text))).map(({ text, lines }) => ({
     lines,
@@ -82,8 +82,8 @@ const STEP = /^(\s*(?:-\s+)?)(?:run|script|command|commands|before_script|after_
 const KEY = /^\s*(?:-\s+)?["']?[\w.-]+["']?:(?:\s|$)/;
 
 /**
- * `run:` and its like, with what is indented below it. The part of a file that a diff shows may begin in the middle of a step:
- * what stands there before the first key is taken for one.
+ * `run:` and similar keys, with what is indented below. The part of a file that a diff shows may begin in the
+ * middle of a step: lines before the first key are treated as one.
  */
 function workflowSteps(hunk: readonly Line[]): Script[] {
   const scripts: Script[] = [];
@@ -119,7 +119,7 @@ function workflowSteps(hunk: readonly Line[]): Script[] {
   return scripts;
 }
 
-/** GitLab's scripts are lists, whose items may stand right below their key. */
+/** GitLab's scripts are lists, whose items may be at the same indentation as their key. */
 function isItem(text: string, own: number, indent: number): boolean {
   return /^\s*- /.test(text) && own >= indent && !KEY.test(text);
 }
@@ -135,7 +135,9 @@ function commandsOf(block: readonly Line[]): Script {
   return { lines: block, text: text.replaceAll(/\$\{\{[^}]*\}\}/g, 'EXPRESSION') };
 }
 
-/** Any text under any name: which of them are scripts, a part of a file does not tell. A version is no command. */
+/**
+ * Any text under any name: a part of a file does not tell which of them are scripts. A version is no command.
+ */
 function packageScripts(hunk: readonly Line[]): Script[] {
   return hunk.flatMap((line) => {
     const value = /^\s*"(?:[^"\\]|\\.)*"\s*:\s*("(?:[^"\\]|\\.)*")\s*,?\s*$/.exec(line.text)?.[1];

@@ -8,7 +8,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   f: '\f',
 };
 
-/** A name as a diff writes it: in quotes and with the bytes of odd characters as numbers, or plain and up to a tab. */
+/**
+ * A name as a diff writes it: in quotes with the bytes of unusual characters as numbers, or plain and up to a
+ * tab.
+ */
 export function unquotedName(name: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(name)?.[1];
   if (quoted === undefined) return name.replace(/\t.*$/, '').trimEnd();

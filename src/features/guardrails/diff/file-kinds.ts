@@ -1,4 +1,4 @@
-/** What is in a file, as far as its name and its first line tell. */
+/** What a file contains, as far as its name and its first line tell. */
 export type FileKind = 'sql' | 'shell' | 'make' | 'image' | 'workflow' | 'package' | 'other';
 
 const KINDS: readonly (readonly [kind: FileKind, path: RegExp])[] = [
@@ -28,7 +28,7 @@ const MIGRATION =
 const NO_MIGRATION =
   /(?:^|\/)(?:readme|__init__\.py|index\.[jt]s|env\.py|script\.py\.mako|\.gitkeep)|\.(?:md|txt|snap)$|(?:^|\/)(?:tests?|__tests__|docs?)\/|[._](?:test|spec)\./;
 
-/** Is it a step by which a database changes, by where it lies? */
+/** Is it a database migration, judged by its path? */
 export function isMigration(path: string): boolean {
   const name = path.toLowerCase();
   return MIGRATION.test(name) && !NO_MIGRATION.test(name);

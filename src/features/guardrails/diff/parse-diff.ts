@@ -6,7 +6,7 @@ export interface Line {
   /** In the file after the change, from 1. */
   readonly line: number;
   readonly added: boolean;
-  /** Something was taken away between this line and the next. */
+  /** Something was removed between this line and the next. */
   gap: boolean;
 }
 
@@ -30,7 +30,10 @@ const COMBINED_HEADER = /^diff --(?:cc|combined) (.*)$/;
 const MOVED = /^(rename|copy) (from|to) (.*)$/;
 const FILES_MAX = 20_000;
 
-/** A unified diff as git, `diff -u` and format-patch write it. Whatever stands between the files is ignored, as `git apply` does. */
+/**
+ * A unified diff as git, `diff -u` and format-patch write it. Text between the files is ignored, as `git
+ * apply` does.
+ */
 export function parseDiff(diff: string): ParsedDiff {
   return new Parser(diff).parse();
 }
@@ -42,7 +45,7 @@ class Parser {
   readonly #files: FileChange[] = [];
   #at = 0;
   #file: FileChange | undefined;
-  /** Names carry `a/` and `b/`, or what a setting of git's puts there. */
+  /** Names have the prefixes `a/` and `b/`, or those that a git setting puts there. */
   #prefixed = true;
 
   constructor(diff: string) {
@@ -61,7 +64,7 @@ class Parser {
     return { files: this.#files };
   }
 
-  /** Of a diff with Windows' line ends the headers have them too. */
+  /** In a diff with Windows line ends, the headers have them too. */
   #header(ahead = 0): string {
     return (this.#lines[this.#at + ahead] ?? '').replace(/\r$/, '');
   }
@@ -132,7 +135,7 @@ class Parser {
       const text = this.#lines[this.#at];
       if (text === undefined) throw new Unreadable('It ends in the middle.');
       if (text.startsWith('\\')) continue;
-      // Some editors cut the blank off an empty line.
+      // Some editors cut the space off an empty line.
       const signs = text === '' || text === '\r' ? ' '.repeat(parents) : text.slice(0, parents);
       if (!/^[ +-]+$/.test(signs) || signs.length < parents) throw new Unreadable('A line has no sign.');
       this.#count(left, signs);
@@ -148,7 +151,7 @@ class Parser {
     file.hunks.push(lines);
   }
 
-  /** Each parent has the lines without a plus of its own; the result those without any minus. */
+  /** Each parent has the lines without a plus in its own column; the result has those without any minus. */
   #count(left: number[], signs: string): void {
     const isGone = signs.includes('-');
     for (const [parent, sign] of [...signs].entries())
@@ -159,12 +162,15 @@ class Parser {
   }
 }
 
-/** Did the change touch this passage: is something of it new, or gone from within it? */
+/** Did the change touch this passage: was a part of it added, or removed from within it? */
 export function isTouched(lines: readonly Line[]): boolean {
   return lines.some(({ added, gap }, index) => added || (gap && index < lines.length - 1));
 }
 
-/** `a/x b/x`: names with blanks are not quoted, but both sides of what has no other line with names are the same. */
+/**
+ * `a/x b/x`: names with spaces are not quoted, but without another line that gives names both sides are the
+ * same.
+ */
 function namesOf(names: string): { old_name: string; name: string; prefixed: boolean } {
   const quoted =
     /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*")$/.exec(names) ?? /^("(?:[^"\\]|\\.)*") (.+)$/.exec(names);

@@ -5,7 +5,7 @@ import { credentialFinding } from './credentials.ts';
 
 const FINDINGS_MAX = 20;
 
-/** What is dangerous about writing files with a tool: by their names, and by what would stand in them. */
+/** What is dangerous about writing files with a tool: judged by their names and their new content. */
 export function assessEdit(paths: readonly string[], texts: readonly string[]): Finding[] {
   const byName = paths.flatMap((path): Finding[] => {
     if (isControlFile(path, true))

@@ -3,18 +3,18 @@ import { join, resolve } from 'node:path';
 import type { Place } from '../../../command-analysis/shell/parameters.ts';
 import { findWorkspace } from '../../../kernel/workspace.ts';
 
-/** The top of the work tree around here; undefined without git. */
+/** The root of the work tree that contains this folder; undefined without git. */
 export function topAt(cwd: string): string | undefined {
   const { root, gitCommonDir } = findWorkspace(cwd);
   return gitCommonDir === undefined ? undefined : root;
 }
 
-/** The branch that is checked out around here; undefined where there is none, or it can't be told. */
+/** The branch checked out in this folder; undefined if there is none, or it is unknown. */
 function branchAt(cwd: string): string | undefined {
   try {
     const { root } = findWorkspace(cwd);
     const entry = join(root, '.git');
-    // In a worktree it is a file that says where the folder is.
+    // In a worktree this is a file that says where the folder is.
     const folder = statSync(entry).isDirectory()
       ? entry
       : resolve(
@@ -30,7 +30,10 @@ function branchAt(cwd: string): string | undefined {
   }
 }
 
-/** Is there a branch of that name here? No, where git keeps them in another way than in files of their own or in one for all. */
+/**
+ * Whether a branch of that name exists here. False if git stores branches in any way other than one file each
+ * or one file for all.
+ */
 function isBranchAt(cwd: string, name: string): boolean {
   const ref = `refs/heads/${name}`;
   try {

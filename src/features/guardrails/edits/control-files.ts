@@ -3,10 +3,13 @@ const CONTROL_FILE =
   /(?:^|\/)(?:\.claude\/settings(?:\.local)?\.json|\.codex\/(?:hooks\.json|config\.toml)|\.gemini\/settings\.json|guardrails\.ya?ml|\.git\/hooks(?:\/.*)?|\.git\/coxswain(?:\/.*)?|(?:cox|coxswain)\.(?:db|sqlite)(?:-wal|-shm)?)$/i;
 const CONTROL_FOLDER = /(?:^|\/)(?:\.claude|\.codex|\.gemini|\.git\/hooks|\.git\/coxswain)\/?$/i;
 
-/** One of these is in every path that matches: the expressions above take a hook half a millisecond to compile. */
+/**
+ * Every path that matches contains one of these: compiling the expressions above takes a hook half a
+ * millisecond.
+ */
 const MARKS = ['.claude', '.codex', '.gemini', 'guardrails', '.git', 'cox'];
 
-/** Does whoever writes here, or removes all below, change what is checked? */
+/** Does writing here, or removing everything below, change what is checked? */
 export function isControlFile(path: string, tree: boolean): boolean {
   const folded = path.toLowerCase();
   if (!MARKS.some((mark) => folded.includes(mark))) return false;

@@ -2,7 +2,7 @@ import { maskSecrets } from '../../../command-analysis/secrets.ts';
 import { toSlashes } from '../../../kernel/workspace.ts';
 import type { Finding } from '../../trust/index.ts';
 
-/** Files whose name says that they hold what lets somebody in. The first that matches names the pattern. */
+/** Files whose name says that they contain credentials. The first match names the pattern. */
 const FILES: readonly (readonly [pattern: string, name: RegExp])[] = [
   ['env-file', /^\.env(?:\..+)?$|\.env$|^\.envrc$/],
   [
@@ -17,7 +17,7 @@ const FILES: readonly (readonly [pattern: string, name: RegExp])[] = [
   ['service-account', /^(?:service[-_]?account.*|client_secret.*|gcp[-_]?key.*|firebase-adminsdk.*)\.json$/],
 ];
 
-/** The same by the folder it lies in. */
+/** The same, by the folder of the file. */
 const PLACES: readonly (readonly [pattern: string, path: RegExp])[] = [
   ['ssh', /(?:^|\/)\.ssh\/(?!known_hosts|[^/]*\.pub$)/],
   [
@@ -28,21 +28,24 @@ const PLACES: readonly (readonly [pattern: string, path: RegExp])[] = [
 ];
 
 /**
- * The seed's `*credentials*` and `*secrets*` are for files of values. Programs, tests and texts about secrets
- * (`src/secrets.ts`, `docs/credentials.md`) are written every day; what stands in them is looked at instead.
+ * The seed's `*credentials*` and `*secrets*` are meant for files of values. Programs, tests and texts about
+ * secrets (`src/secrets.ts`, `docs/credentials.md`) are written every day; their content is judged instead.
  */
 const WORDS = /credential|secrets/;
 const SINGLE_SECRET = /^[\w.-]*\.?secret\.(?:ya?ml|json|toml|ini|properties|txt)$/;
 const WORD_FOLDER = /(?:^|\/)\.?(?:secrets|credentials)\//;
 const PROGRAM_OR_TEXT =
   /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|erb|go|rs|java|kt|kts|scala|groovy|swift|m|mm|c|h|cc|cpp|hpp|cs|fs|vb|php|pl|pm|lua|r|jl|ex|exs|erl|clj|hs|ml|dart|zig|nim|sol|sql|sh|bash|zsh|fish|ps1|bat|cmd|tf|hcl|nix|md|mdx|rst|adoc|html?|css|scss|less|svg|png|jpe?g|gif|ico|snap|feature|proto|graphql|gql|map|lock|d|po|j2)$/;
-/** A form to fill in, and what anybody may know. */
+/** A form to fill in, or public information. */
 const TEMPLATE =
   /(?:^|[._-])(?:example|examples|sample|template|tmpl|tpl|dist|defaults?|schema|spec)(?:[._-]|$)/;
 const PUBLIC_KEY =
   /(?:^|[._-])(?:pub|public|certs?|certificates?|ca|cacert|chain|fullchain|bundle|dhparams?)(?:[._-].*)?\.(?:pem|key)$/;
 
-/** One of these is in every name that matches any of the above: a hook has no milliseconds to compile them for `src/app.ts`. */
+/**
+ * Every name that matches any of the above contains one of these: a hook has no milliseconds to compile them
+ * for `src/app.ts`.
+ */
 const MARKS = [
   ...[
     'env',

@@ -111,7 +111,7 @@ const aws: Check<Id> = (run, hit) => {
   if (/^(?:help)$/.test(action)) return;
   if (service === 'deploy' && action === 'create-deployment') hit('infrastructure-apply');
   if (service === 'route53' && action === 'change-resource-record-sets') hit('cloud-change');
-  // A local stand-in of the cloud is nobody's production.
+  // A local emulator of the cloud is not production.
   if (run.texts.some((text) => /localhost|127\.0\.0\.1|localstack/.test(text))) return;
   if (service === 's3') {
     const all = run.texts.includes('--recursive') || rest.some((text) => /[*]|\/$/.test(text));
@@ -162,7 +162,10 @@ const gsutil: Check<Id> = (run, hit) => {
     hit('cloud-delete');
 };
 
-/** GraphQL's way to delete: `mutation { deleteRef(input: …) }`. One pattern for both words would look behind each of the first. */
+/**
+ * Deleting with GraphQL: `mutation { deleteRef(input: …) }`. A single pattern for both words would search on
+ * from every match of the first.
+ */
 function deletesByQuery(text: string): boolean {
   const mutation = text.search(/\bmutation\b/);
   return mutation !== -1 && /\bdelete[A-Z]\w*\s*\(/.test(text.slice(mutation));
@@ -250,7 +253,7 @@ export const cloudTools = theme(PATTERNS, {
     )
       hit('cloud-change');
     else if (/^api/.test(said) && (deletes || deletesByQuery(run.texts.join(' ')))) hit('cloud-delete');
-    // A forced push by another way, and one past the rules of the branch.
+    // A forced push in another form, which also bypasses the rules of the branch.
     else if (/^api/.test(said) && movesRef(run.texts)) hit('cloud-change');
     else if (said === 'repo sync' && run.texts.includes('--force')) hit('cloud-change');
     else if (said === 'pr merge' && run.texts.includes('--admin')) hit('cloud-change');

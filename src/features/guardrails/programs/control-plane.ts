@@ -82,7 +82,7 @@ const git: Check<Id> = (run, hit) => {
 export const controlPlane = theme(PATTERNS, {
   'cox coxswain': cox,
   'node npx bun tsx': (run, hit) => {
-    // From its sources: `node bin/cox approve`.
+    // Run from its sources: `node bin/cox approve`.
     const at = run.texts.findIndex((text) =>
       /(?:^|\/)cox(?:swain)?$|(?:^|\/)doors\/cli\/main\.[jt]s$/.test(text),
     );

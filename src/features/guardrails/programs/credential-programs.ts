@@ -25,7 +25,7 @@ const PATTERNS = {
 
 type Id = keyof typeof PATTERNS;
 
-/** `@file`, `field=@file`, `file` behind one of these. */
+/** `@file`, `field=@file`, `file` after one of these options. */
 function sent(run: Run, names: readonly string[], hit: Hit<Id>): void {
   const { values } = readOptions(run.args, names.filter((name) => name.startsWith('--')).join(' '), {
     takes: names.join(' '),
@@ -116,7 +116,7 @@ export const credentials = theme(PATTERNS, {
   'ssh-copy-id': (_run, hit) => hit('credential-write'),
   'ssh-keygen': (run, hit) => {
     const { has, values } = readOptions(run.args, '', { takes: '-t -b -C -f -N -P -m' });
-    // A new key pair in a place of its own is no harm; the default place is where the person's own is.
+    // A new key pair in a separate place does no harm; the default place holds the person's own key.
     if (has('-p') || (!has('-f') && !has('-l', '-F', '-R', '-y', '-e', '-B', '-Y'))) hit('credential-write');
     else if (
       values('-f').some(({ text }) => /(?:^|\/)\.ssh\/id_\w+$/.test(text)) &&

@@ -27,7 +27,7 @@ const PATTERNS = {
 
 type Id = keyof typeof PATTERNS;
 
-/** Clients that send what stands behind these options, and what is piped to them. */
+/** Clients that send the values of these options, and what is piped to them. */
 function client(dialect: Dialect, takes: string, given: string, last = false): Check<Id> {
   return (run, hit) => {
     const options = readOptions(
@@ -50,7 +50,7 @@ function client(dialect: Dialect, takes: string, given: string, last = false): C
     if (last) for (const word of options.operands.slice(1)) run.sql(written(word), dialect);
     const text = textSeen(run.command.input);
     if (text !== undefined) run.sql(text, dialect);
-    // Programs that print SQL that empties everything.
+    // Programs that print SQL that deletes everything.
     else if (
       run.command.from.some(({ args }) => args.some((word) => /^sql(?:flush|reset|clear)$/.test(word.text)))
     )
@@ -58,7 +58,7 @@ function client(dialect: Dialect, takes: string, given: string, last = false): C
   };
 }
 
-/** What is unknown keeps its place in the statement. */
+/** An unknown value keeps its place in the statement. */
 function written(word: Word): string {
   return word.unknown === undefined
     ? word.text
@@ -75,7 +75,7 @@ function redis(run: Run, hit: Hit<Id>): void {
   });
   const words = options.operands.map(({ text }) => text);
   if (words.length > 0) run.report(assessRedis(words));
-  // All keys that a list names, one after the other.
+  // All keys of a list, one after the other.
   if (/^(?:del|unlink)$/i.test(words[0] ?? '') && options.operands.some((word) => word.unknown !== undefined))
     hit('database-drop');
   const text = textSeen(run.command.input);
@@ -160,7 +160,7 @@ export const database = theme(PATTERNS, {
     if (/\b(?:delete|destroy|reset)\b/.test(words)) hit('database-drop');
   },
   'curl xh http https': (run, hit) => {
-    // Search servers take orders by HTTP.
+    // Search servers take commands by HTTP.
     const text = run.texts.join(' ');
     const deletes = /(?:-X\s*|--request[ =])DELETE\b/i.test(text) || /^DELETE$/i.test(run.texts[0] ?? '');
     const search = /:(?:9200|8983|6333|5984|8529|7700)\b|\/(?:_all|_search|solr|collections|indexes)\b/.test(

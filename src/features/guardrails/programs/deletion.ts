@@ -68,7 +68,7 @@ type Id = keyof typeof PATTERNS;
 
 const DATABASE = /\.(?:sqlite3?|db3?|mdb|rdb|dump|dbf)$|\.sql\.(?:gz|zst|bz2)$/i;
 
-/** Judges what would be removed, each path by where it is. */
+/** Judges what would be removed, each path by its place. */
 function removed(run: Run, paths: readonly Word[], recursive: boolean, hit: Hit<Id>): void {
   const { command, place } = run;
   const trees: Word[] = [];
@@ -95,7 +95,7 @@ function rm(run: Run, hit: Hit<Id>): void {
   removed(run, options.operands, options.has('-r', '-R', '--recursive'), hit);
 }
 
-/** Programs that always take whole trees. */
+/** Programs that always remove whole trees. */
 function trees(run: Run, hit: Hit<Id>): void {
   const { operands, has } = readOptions(run.args, '--dry-run --interactive', {
     takes: '--max-retries --retry-delay --backoff',

@@ -39,7 +39,7 @@ function verbs(deploy: RegExp, remove: RegExp = NEVER, back: RegExp = NEVER, tak
   };
 }
 
-/** Only with an option that says so is it production. */
+/** It is production only with an option that says so. */
 function withOption(option: RegExp, remove: RegExp, back: RegExp = NEVER): Check<Id> {
   return (run, hit) => {
     if (run.texts.some((text) => option.test(text))) hit('deploy');
@@ -48,11 +48,11 @@ function withOption(option: RegExp, remove: RegExp, back: RegExp = NEVER): Check
   };
 }
 
-/** Scripts of a project that are called what they do. */
+/** Scripts of a project that are named after what they do. */
 const SCRIPT =
   /^(?:deploy|release|publish|ship)(?::(?!dry|preview|check|test|local|docs?$|storybook|staging|dev)[\w:-]+)?$|(?:^|[:_-])(?:deploy|release)[:_-]prod(?:uction)?$|^prod(?:uction)?[:_-]deploy$/;
 
-/** Not production, or not really. */
+/** Not production, or only a rehearsal. */
 const REHEARSED =
   /(?:^|[\s=:-])(?:staging|stage|preview|dev|development|local|test|qa|sandbox|--dry-run|--check|--plan|--help)(?:\s|$)/;
 

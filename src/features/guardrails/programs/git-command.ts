@@ -3,7 +3,7 @@ import { afterOptions } from '../../../command-analysis/shell/program-options.ts
 import { isKnown, mapWord, type Word, within } from '../../../command-analysis/shell/word.ts';
 import type { Run } from '../pattern.ts';
 
-/** A git command, its own options read. */
+/** A git command with its own options parsed. */
 export interface GitCommand {
   readonly verb: string;
   readonly rest: readonly Word[];
@@ -25,7 +25,7 @@ export function gitOf({ args }: Pick<Run, 'args'>): GitCommand | undefined {
   return { verb: verb.text.toLowerCase(), rest: args.slice(start + 1), settings };
 }
 
-/** The folder that `-C` changes to, before a path. */
+/** Puts the folder that `-C` changes to before a path. */
 export function inGitFolder({ args }: Pick<Run, 'args'>, path: Word): Word {
   const start = afterOptions(args, 0, GIT_GLOBAL);
   return args.slice(0, start).reduceRight((inner, word, index) => {
@@ -39,7 +39,7 @@ export function pathspec(word: Word): Word {
   return mapWord(word, (text) => text.replace(/^:(?:\/|\(top\)|\(glob\))/, '') || '.');
 }
 
-/** A word of `checkout` that is no branch, by its looks. */
+/** A word of `checkout` that looks like a path and not a branch. */
 export function looksLikePath({ text, glob }: Word): boolean {
   return glob || /^(?:\.{1,2}\/?|:\/.*|\*)$|^\.{1,2}\/|[^/.]\.[A-Za-z]\w{0,5}$|\/$/.test(text);
 }

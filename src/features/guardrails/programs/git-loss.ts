@@ -47,7 +47,7 @@ const PATTERNS = {
 type Id = keyof typeof PATTERNS;
 type Verb = (git: GitCommand, hit: Hit<Id>, run: Run) => void;
 
-/** Made again by a command, or reviewed by nobody: what an agent did to them is no loss. */
+/** Recreated by a command, or never reviewed: an agent's changes to them are no loss. */
 const MADE_AGAIN =
   /(?:^|\/)(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Gemfile\.lock|composer\.lock|go\.sum|Podfile\.lock|flake\.lock)$|\.snap$/;
 
@@ -71,7 +71,7 @@ const clean: Verb = ({ rest, settings }, hit, run) => {
     ([key, value]) => key === 'clean.requireforce' && /^(?:false|0|no|off)$/i.test(value),
   );
   if (!options.has('-f', '--force') && !loose) return;
-  // Without -x and -X only files go that git neither has nor ignores: nothing brings those back.
+  // Without -x and -X only files are removed that git neither tracks nor ignores: nothing brings those back.
   const removes = options.operands.length > 0 ? options.operands : [literal('.')];
   hit(
     'git-clean',
@@ -90,7 +90,7 @@ const checkout: Verb = ({ rest }, hit, run) => {
   else if (options.afterDashes !== undefined) discards(run, options.afterDashes, hit);
   else if (!creates) {
     const [first, ...rest] = options.operands;
-    // Without `--` the first word may be a branch; one that ends like a file is none.
+    // Without `--` the first word may be a branch; one that ends like a file name is not.
     const paths = first !== undefined && looksLikePath(first) ? options.operands : rest;
     discards(run, paths, hit);
   }

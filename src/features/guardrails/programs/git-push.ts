@@ -69,7 +69,7 @@ interface Refspec {
   readonly plus: boolean;
   readonly source: string;
   readonly target: string;
-  /** Only the running shell knows which. */
+  /** Only known to the running shell. */
   readonly isUnknown: boolean;
 }
 
@@ -87,7 +87,7 @@ function refspecOf(word: Word): Refspec {
 const ofMain = (refs: readonly Refspec[], operation: string): Detail =>
   refs.some(({ target }) => MAIN.test(target)) ? { operation } : {};
 
-/** The branch that is checked out, however it is called. */
+/** The checked-out branch, under any of its names. */
 const CURRENT = /^(?:HEAD|@)?$/;
 const SAYS_CURRENT =
   /^\$\(git (?:branch --show-current|rev-parse --abbrev-ref (?:HEAD|@)|symbolic-ref (?:-q )?--short (?:-q )?HEAD)\)$/;
@@ -98,13 +98,13 @@ export function isCurrent({ unknown = '', source }: Word): boolean {
 }
 
 interface Aim {
-  /** Is it main that would be replaced? Undefined: nobody can tell. */
+  /** Would main be replaced? Undefined: unknown. */
   readonly isMain: boolean | undefined;
-  /** What is checked out, where that was asked. */
+  /** The checked-out branch, where it was looked up. */
   readonly branch?: string | undefined;
 }
 
-/** A push that does not say where to goes where the checked-out branch goes, if that is known. */
+/** A push without a target goes where the checked-out branch goes, if that is known. */
 function aimOf(refs: readonly Refspec[], isEvery: boolean, run: Run): Aim {
   if (isEvery || refs.some(({ target }) => MAIN.test(target))) return { isMain: true };
   if (refs.some(({ isUnknown }) => isUnknown)) return { isMain: undefined };
@@ -122,7 +122,7 @@ function leasedOver({ isMain, branch }: Aim, hit: Hit<Id>): void {
   hit('git-push-lease', isMain === false ? { branch } : { operation: 'force_push_main', branch });
 }
 
-/** What every later push will do. */
+/** What the setting makes every later push do. */
 function configured({ rest }: GitCommand, hit: Hit<Id>): void {
   const at = rest.findIndex(({ text }) => /^remote\..*\.(?:push|mirror)$/.test(text));
   const [key, value] = [rest[at]?.text ?? '', rest[at + 1]?.text ?? ''];
@@ -166,7 +166,7 @@ function push(run: Run, hit: Hit<Id>): void {
   if (options.has('--no-verify')) hit('git-push-no-verify');
 }
 
-/** Which ones only the running shell knows: main may be one of them. */
+/** Only the running shell knows which ones: main may be among them. */
 function listed(operands: readonly Word[]): boolean {
   return operands.some((word) => !isKnown(word) && /reads$/.test(word.unknown ?? ''));
 }

@@ -82,11 +82,11 @@ function permissions(run: Run, hit: Hit<Id>): void {
   else if (open && (recursive || beyond) && places.some((each) => each !== 'temporary'))
     hit('world-writable');
   else if (!recursive && places.some((each) => each === 'system')) hit('chmod-recursive');
-  // One by one is the same: `find / -exec chmod`.
+  // One by one has the same effect: `find / -exec chmod`.
   else if (run.command.through.includes('find') && beyond) hit('chmod-recursive');
 }
 
-/** May others write then? */
+/** Can other users write afterwards? */
 function isOpen(mode: string): boolean {
   return /^[0-7]?[0-7]{2}[2367]$/.test(mode) || /^(?:[a-z]*[ao][a-z]*)?[+=][rxst]*w/.test(mode);
 }
@@ -138,7 +138,7 @@ export const machine = theme(PATTERNS, {
     if (/^(?:reboot|poweroff|halt|kexec|emergency|rescue|suspend|hibernate)$/.test(verb)) hit('machine-down');
     else if (/^(?:stop|disable|mask|kill|isolate|revert)$/.test(verb) && !texts.includes('--user'))
       hit('service-stop');
-    // Over there it is what users have in front of them.
+    // On a remote machine this is what users are working with.
     else if (/^(?:restart|reload|reload-or-restart|try-restart)$/.test(verb) && command.elsewhere === true)
       hit('service-stop');
   },

@@ -25,7 +25,7 @@ type Id = keyof typeof PATTERNS;
 
 const PRODUCTION = /\b(?:prod|production|live)\b/i;
 
-/** Is it production that is meant, by an option or a variable? */
+/** Is production meant, by an option or a variable? */
 function isProduction({ texts, command }: Run): boolean {
   if (texts.some((text) => PRODUCTION.test(text))) return true;
   return [...command.variables].some(
@@ -36,7 +36,7 @@ function isProduction({ texts, command }: Run): boolean {
   );
 }
 
-/** The words of a command line that are no options decide; `lost` before `forward`. */
+/** The words of a command line that are no options decide; `lost` is checked before `forward`. */
 function migrates(forward: RegExp, lost: RegExp = NEVER): Check<Id> {
   return (run, hit) => {
     const words = run.texts

@@ -32,11 +32,11 @@ const PATTERNS = {
 
 type Id = keyof typeof PATTERNS;
 
-/** They print nothing: what the shell sends to a file empties it. */
+/** They print nothing: redirecting them to a file empties it. */
 const SILENT = /^(?:|:|true|false)$/;
 const STARTUP =
   /\/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|login|cshrc|tcshrc|kshrc|inputrc|xinitrc|xprofile)$|\/\.config\/(?:fish|autostart)\//;
-/** Written all the time, and no loss: logs, devices, coverage of nothing. */
+/** Written all the time, and no loss: logs, devices, `/dev/null` and the like. */
 const HARMLESS =
   /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+|shm\/.*|tcp\/.*|udp\/.*|pts\/\d+)$|\.(?:log|lock|pid|out|err|tmp|marker|stamp)$|\.(?:gitkeep|keep|nojekyll|touch)$|__init__\.py$/;
 
@@ -51,7 +51,7 @@ function emptied(run: Run, words: readonly Word[], hit: Hit<Id>): void {
 /** Does the command print nothing at all? */
 function printsNothing({ name, texts, args, command }: Run): boolean {
   if (SILENT.test(name)) return true;
-  // Noise is as bad as nothing.
+  // Random data is as bad as no data.
   const nothing = /^\/dev\/(?:null|zero|u?random)$/;
   if (/^(?:cat|awk|gawk|head|tail|sed|grep|tac|sort)$/.test(name) && nothing.test(texts.at(-1) ?? ''))
     return true;
@@ -61,7 +61,7 @@ function printsNothing({ name, texts, args, command }: Run): boolean {
   return false;
 }
 
-/** What a place outside the workspace is, whoever writes it. */
+/** Judges a place outside the workspace, whichever program writes it. */
 export const placesWritten: Check<Id> = (run, hit) => {
   const { command, place } = run;
   for (const output of command.outputs) {
@@ -82,7 +82,7 @@ export const placesWritten: Check<Id> = (run, hit) => {
   );
 };
 
-/** A file of the machine, or one that every shell starts with, as a target. */
+/** A system file, or one that every shell loads at its start, as a target. */
 function targets(run: Run, words: readonly Word[], hit: Hit<Id>): void {
   const { command, place } = run;
   for (const word of words) {

@@ -29,7 +29,7 @@ const PATTERNS = {
 
 type Id = keyof typeof PATTERNS;
 
-/** By the first words that are no options; `--dry-run` asks only. */
+/** By the first words that are no options; `--dry-run` only asks. */
 function verbs(publish: RegExp, unpublish: RegExp = NEVER, rights: RegExp = NEVER, takes = ''): Check<Id> {
   return (run, hit) => {
     if (isRehearsal(run, '-n', '--list', '--no-publish', '--skip-publish', '--skip-upload', '--snapshot'))

@@ -49,7 +49,7 @@ export type UnreadId = keyof typeof PATTERNS;
 
 const DOWNLOADS =
   /^(?:curl|wget|wget2|aria2c|axel|fetch|http|https|xh|httpie|lynx|links|nc|ncat|netcat|socat|ftp|tftp|iwr|irm|invoke-webrequest|invoke-restmethod|gsutil|s3cmd)$/i;
-/** They hand on a file of this machine as it is: like running the file. */
+/** They pass on a file of this machine as it is: like running the file. */
 const READS_FILES = /^(?:cat|bat|envsubst|cd|test|\[|true|set|export)$/;
 /** Programs whose output is made to be run by a shell. */
 const PRINTS_SETTINGS =
@@ -82,7 +82,7 @@ export function judgeOpaque({ kind, source, from }: Opaque, hit: Hit<UnreadId>):
 
 const remote = /^(?:https?:\/\/|git\+https?:|ftp:\/\/|github:|gitlab:|gist:)/i;
 
-/** Runners that fetch a program by its address. */
+/** Runners that download a program by its address. */
 const byAddress: Check<UnreadId> = (run, hit) => {
   const { operands } = readOptions(run.args, '', { takes: '-p --package -c --call' });
   if (operands.slice(0, 2).some(({ text }) => remote.test(text))) hit('download-run');

@@ -8,7 +8,7 @@ import { judgeWords } from './sql-words.ts';
 
 export type { Dialect } from './sql-tokens.ts';
 
-/** The parser needs 50 ms for so much; beyond it words are read, ten times as quickly. */
+/** The parser needs 50 ms for this much; longer texts are judged by their words, ten times as fast. */
 const PARSED_CHARS_MAX = 256 * 1024;
 const CHARS_MAX = 4 * 1024 * 1024;
 const MATCHED_CHARS_MAX = 120;
@@ -21,12 +21,12 @@ export interface SqlFinding {
   readonly to_line: number;
 }
 
-/** What SQL would do. A text that only mentions it, in a string or a comment, does nothing. */
+/** What SQL would do. SQL that is only mentioned, in a string or a comment, does nothing. */
 export async function assessSql(text: string, dialect: Dialect = 'postgres'): Promise<Finding[]> {
   return (await locateSql(text, dialect)).map(({ finding }) => finding);
 }
 
-/** The same, and where. */
+/** The same, with locations. */
 export async function locateSql(text: string, dialect: Dialect): Promise<SqlFinding[]> {
   if (text.trim() === '') return [];
   const hits: Hit[] =
@@ -62,11 +62,11 @@ function shortened(text: string): string {
   return plain.length > MATCHED_CHARS_MAX ? `${plain.slice(0, MATCHED_CHARS_MAX).toWellFormed()}…` : plain;
 }
 
-/** Undefined where PostgreSQL's parser does not read it: another dialect, a part of a file, a mistake. */
+/** Undefined if PostgreSQL's parser can't read it: another dialect, a part of a file, a mistake. */
 async function parsedHits(text: string, dialect: Dialect): Promise<Hit[] | undefined> {
   if (dialect !== 'postgres' && dialect !== 'unknown') return undefined;
   if (text.length > PARSED_CHARS_MAX || text.includes('\0')) return undefined;
-  // What MySQL takes for SQL is a comment to PostgreSQL, and nobody says whose it is.
+  // Some of what MySQL runs is a comment to PostgreSQL, and the dialect is unknown.
   if (dialect === 'unknown' && /\/\*M?!/.test(text)) return undefined;
   // The parser would refuse it too, and needs seconds for a text full of open comments.
   if (tokenise(text, dialect).unclosed) return undefined;
@@ -76,7 +76,7 @@ async function parsedHits(text: string, dialect: Dialect): Promise<Hit[] | undef
   return [...clientHits, ...judgeTree(statements, sql)];
 }
 
-/** The client's own commands are no SQL: they are judged by themselves, and left blank for the parser. */
+/** The client's own commands are no SQL: they are judged separately, and blanked out for the parser. */
 function withoutClient(text: string, dialect: Dialect): { sql: string; clientHits: Hit[] } {
   if (!text.includes('\\') && !/^\./m.test(text)) return { sql: text, clientHits: [] };
   const own = tokenise(text, dialect).tokens.filter(({ kind }) => kind === 'client');
@@ -95,7 +95,7 @@ type Parser = (text: string) => { stmts?: readonly unknown[] };
 let parser: Promise<Parser> | undefined;
 
 async function parse(text: string): Promise<readonly ParsedStatement[] | undefined> {
-  // 50 ms and a megabyte: only who has SQL to judge pays for it.
+  // 50 ms and a megabyte: loaded only when there is SQL to judge.
   parser ??= import('libpg-query').then(async ({ loadModule, parseSync }) => {
     await loadModule();
     return parseSync as Parser;

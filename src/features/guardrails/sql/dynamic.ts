@@ -1,6 +1,6 @@
 import type { Token } from './sql-tokens.ts';
 
-/** Stands where a value is only known while it runs: any name would do there. */
+/** Replaces a value that is only known at run time: any name would do there. */
 const UNKNOWN = ' unknown_name ';
 const ENDS = new Set(['USING', 'INTO', 'LOOP', 'AS']);
 const TEXT_TOKENS_MAX = 200;
@@ -8,13 +8,13 @@ const TEXT_TOKENS_MAX = 200;
 export interface Assembled {
   /** What would be run, as far as it is written here. */
   readonly texts: readonly string[];
-  /** The variables that hold it instead. */
+  /** The variables that contain it instead. */
   readonly names: readonly string[];
   /** It is an expression, not just a name. */
   readonly computed: boolean;
 }
 
-/** The text that `EXECUTE 'DROP TABLE ' || name` would run, with a placeholder for what is not known. */
+/** The text that `EXECUTE 'DROP TABLE ' || name` would run, with a placeholder for unknown parts. */
 export function assembled(tokens: readonly Token[]): Assembled {
   let text = '';
   let computed = false;
@@ -38,7 +38,7 @@ export function assembled(tokens: readonly Token[]): Assembled {
   return { texts: hasText ? [text] : [], names, computed };
 }
 
-/** Texts that variables are given: `q := '…'`, `SET @q = '…'`, `DECLARE q text DEFAULT '…'`. */
+/** Texts that are assigned to variables: `q := '…'`, `SET @q = '…'`, `DECLARE q text DEFAULT '…'`. */
 export function assignments(tokens: readonly Token[]): ReadonlyMap<string, readonly string[]> {
   const given = new Map<string, string[]>();
   for (const [index, token] of tokens.entries()) {
@@ -54,7 +54,7 @@ export function assignments(tokens: readonly Token[]): ReadonlyMap<string, reado
   return given;
 }
 
-/** `q text :=` declares q; `q :=` gives it another value. */
+/** `q text :=` declares q; `q :=` assigns another value to it. */
 function nameBefore(tokens: readonly Token[], index: number): string | undefined {
   let at = index - 1;
   if (tokens[at]?.text === ':') at -= 1;

@@ -6,7 +6,7 @@ interface Hazard {
   readonly instead?: string;
 }
 
-/** What SQL can do that cannot be undone, or must be looked at first. */
+/** What SQL can do that can't be undone, or needs a check first. */
 const HAZARDS = {
   drop_database: hazard('database_destruction', 'The database goes with everything in it.'),
   drop_schema: hazard('database_destruction', 'The schema goes, and with CASCADE every table in it.'),
@@ -64,7 +64,7 @@ function hazard(category: Category, reason: string, instead?: string): Hazard {
   return instead === undefined ? { category, reason } : { category, reason, instead };
 }
 
-/** Where in the text which of them stands; or a shell command that the client or the server would run. */
+/** Which of them is where in the text; or a shell command that the client or the server would run. */
 export type Hit =
   | {
       readonly operation: SqlOperation;
@@ -88,6 +88,6 @@ export const DROPPED: Readonly<Record<string, SqlOperation>> = {
   KEYSPACE: 'drop_database',
 };
 
-/** What can be made again from its definition. */
+/** What can be recreated from its definition. */
 export const REMADE =
   /^(?:INDEX|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|TRIGGER|POLICY|RULE|AGGREGATE|OPERATOR|CAST|COLLATION|CONVERSION|SEQUENCE|TYPE|DOMAIN|EXTENSION|EVENT|SYNONYM|STATISTICS|PUBLICATION|SUBSCRIPTION|SERVER|FOREIGN|LANGUAGE|ROUTINE|TRANSFORM|ACCESS|TEXT|PROC|DEFAULT|ASSEMBLY|PARTITION)$/;

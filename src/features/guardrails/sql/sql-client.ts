@@ -11,12 +11,12 @@ export function judgeClient({ text, at, end }: Token): Hit[] {
   const found = CLIENT_SHELL.exec(text) ?? CLIENT_PIPE.exec(text);
   const shell = found?.[1] ?? CLIENT_PROGRAM.exec(text)?.[1]?.replaceAll("''", "'") ?? '';
   if (shell !== '') hits.push({ operation: 'shell', shell, at, end });
-  // The rows that a query gives are run as SQL.
+  // The rows of the query's result are run as SQL.
   if (/\\gexec\b/.test(text)) hits.push({ operation: 'dynamic_sql', at, end });
   return hits;
 }
 
-/** The text that psql keeps under a name, to be put wherever `:name` stands. */
+/** The text that psql stores under a name and inserts for `:name`. */
 export function assignedByClient({ kind, text }: Token): string | undefined {
   const value = kind === 'client' ? /^\\set\s+\S+\s+(.*)$/s.exec(text)?.[1] : undefined;
   return value?.replaceAll(/'((?:[^']|'')*)'/g, (_, inner: string) => inner.replaceAll("''", "'"));

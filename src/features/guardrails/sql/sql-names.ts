@@ -4,7 +4,7 @@ export function isWord(token: Token | undefined, text: string): boolean {
   return token?.kind === 'word' && token.text === text;
 }
 
-/** The names in a list of tables, `a.b` as one, without what may stand before them. */
+/** The names in a list of tables, `a.b` as one, without keywords before them. */
 export function namesAfter(tokens: readonly Token[], skipped: number): string[] {
   const names: string[] = [];
   let name = '';

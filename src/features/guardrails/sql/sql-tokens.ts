@@ -6,7 +6,10 @@ export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'mark' | 'client
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Of a word in capitals, of a quoted one without its quotes, of a client's own command (`\! …`, `.shell …`) all of it. */
+  /**
+   * A word in capitals; a quoted word without its quotes; a client's own command (`\! …`, `.shell …`) in
+   * full.
+   */
   readonly text: string;
   readonly at: number;
   readonly end: number;
@@ -14,11 +17,11 @@ export interface Token {
 
 export interface Tokens {
   readonly tokens: readonly Token[];
-  /** A string, a name or a comment that nobody closes: what follows was swallowed. */
+  /** A string, a name or a comment that is never closed: it has swallowed what follows. */
   readonly unclosed: boolean;
 }
 
-/** The tables of all letters take a part of a millisecond each, and few commands have SQL in them. */
+/** Each table of Unicode letters takes a fraction of a millisecond, and few commands contain SQL. */
 const WORD = lazily(() => /[\p{L}_@#$][\p{L}\p{N}_@#$]*/uy);
 const NUMBER = /\d[\w.]*/y;
 const DOLLAR_TAG = lazily(() => /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy);
@@ -28,7 +31,7 @@ const GREATEST_NESTING = 100;
 /** They begin nothing longer in any dialect. */
 const PLAIN_MARKS = new Set([',', '(', ')', ';', '=']);
 
-/** Reads once, from left to right; no text of any length takes it longer than its length. */
+/** Reads once, from left to right, in linear time. */
 export function tokenise(text: string, dialect: Dialect): Tokens {
   return new Tokeniser(text, dialect).read();
 }
@@ -39,7 +42,7 @@ class Tokeniser {
   readonly #tokens: Token[] = [];
   #at = 0;
   #unclosed = false;
-  /** Inside a comment that MySQL does not take for one. */
+  /** Inside a comment that MySQL executes. */
   #obeyed = false;
 
   constructor(text: string, dialect: Dialect) {
@@ -84,7 +87,7 @@ class Tokeniser {
     const text = this.#text;
     const two = text.slice(this.#at, this.#at + 2);
     if (two === '--') {
-      // MySQL wants a space behind it; without one it is two signs.
+      // MySQL needs a space after it; without one these are two minus signs.
       if (this.#is('mysql') && !/^--(?:\s|$)/.test(text.slice(this.#at, this.#at + 3))) return false;
       return this.#skip(REST_OF_LINE);
     }
@@ -122,7 +125,7 @@ class Tokeniser {
     return this.#text.length;
   }
 
-  /** `\! rm …` of psql and mysql, `.shell rm …` of sqlite3: for the client, to the end of the line. */
+  /** `\! rm …` of psql and mysql, `.shell rm …` of sqlite3: for the client, up to the end of the line. */
   #clientCommand(): boolean {
     const char = this.#text.charAt(this.#at);
     if (char === '\\' && this.#is('postgres', 'mysql', 'unknown')) return this.#client();

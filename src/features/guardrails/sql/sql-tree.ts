@@ -3,7 +3,7 @@ import { type Token, tokenise } from './sql-tokens.ts';
 import { conditionOf, isAlwaysTrue } from './sql-where.ts';
 import { judgeWords } from './sql-words.ts';
 
-/** A node of PostgreSQL's syntax tree, as the parser hands it out: plain JSON. */
+/** A node of PostgreSQL's syntax tree, as the parser returns it: plain JSON. */
 type Tree = Readonly<Record<string, unknown>>;
 
 export interface ParsedStatement {
@@ -19,7 +19,7 @@ const DROPS: Readonly<Record<string, SqlOperation>> = {
 };
 const CASCADING = /^OBJECT_(?:TYPE|DOMAIN|EXTENSION)$/;
 
-/** Statements whose name says all. */
+/** Statements that are classified by their name alone. */
 const PLAIN: Readonly<Record<string, SqlOperation>> = {
   DropdbStmt: 'drop_database',
   DropRoleStmt: 'drop_role',
@@ -35,7 +35,7 @@ const SCHEMA_CHANGE =
 const RUNS_TEXT = /^(?:dblink|dblink_exec|dblink_send_query|query_to_xml|query_to_xmlschema|cursor_to_xml)$/;
 const NODES_MAX = 200_000;
 
-/** What statements that PostgreSQL's own parser has read would do, however deep it stands in them. */
+/** What statements read by PostgreSQL's own parser would do, at any depth. */
 export function judgeTree(statements: readonly ParsedStatement[], text: string): Hit[] {
   const judge = new TreeJudge(text);
   for (const statement of statements) judge.statement(statement);
@@ -60,9 +60,9 @@ class TreeJudge {
   statement({ stmt, stmt_location = 0, stmt_len = 0 }: ParsedStatement): void {
     this.#from = this.#place(stmt_location);
     this.#end = stmt_len === 0 ? this.#text.length : this.#place(stmt_location + stmt_len);
-    // The parser's statement begins right behind the last semicolon: with blank lines and comments.
+    // The parser's statement begins right after the last semicolon, including blank lines and comments.
     this.#from = this.#firstToken(this.#from);
-    // Not by recursion: a tree can be as deep as the text is long.
+    // Not recursive: a tree can be as deep as the text is long.
     const left: unknown[] = [stmt];
     for (let nodes = 0; left.length > 0; nodes += 1) {
       if (nodes > NODES_MAX) {
@@ -82,7 +82,7 @@ class TreeJudge {
     this.hits.push({ operation, at, end: this.#end });
   }
 
-  /** False: what is below it need not be looked at. */
+  /** False: what is below need not be visited. */
   #node(name: string, inner: unknown): boolean {
     if (inner === null || typeof inner !== 'object') return false;
     const node = inner as Tree;
@@ -91,7 +91,7 @@ class TreeJudge {
     else if (SCHEMA_CHANGE.test(name) && !this.#isTemporary(node.relation ?? node.view))
       this.#hit('schema_change');
     switch (name) {
-      // Without ANALYZE the plan is shown, and nothing done.
+      // Without ANALYZE the plan is shown, and nothing is executed.
       case 'ExplainStmt':
         return JSON.stringify(node.options ?? []).includes('"analyze"');
       case 'DropStmt':
@@ -164,7 +164,7 @@ class TreeJudge {
       this.#hit(operation, relation.location);
   }
 
-  /** Is the condition of the statement that names its table there one that holds for all rows? */
+  /** Does the statement that names its table there have a condition that holds for all rows? */
   #isScopeless({ location, relname }: Tree): boolean {
     const index = this.#tokenAt(this.#place(Number(location)));
     if (index === undefined) return false;
@@ -210,7 +210,7 @@ class TreeJudge {
     this.hits.push({ operation: 'shell', shell: String(node.filename), at: this.#from, end: this.#end });
   }
 
-  /** Code in a string: of a DO block, of a function in SQL or PL/pgSQL. */
+  /** Code in a string: a DO block, or a function in SQL or PL/pgSQL. */
   #bodies(options: unknown): void {
     for (const option of listOf(options)) {
       const { defname, arg } = (option.DefElem ?? {}) as Tree;
@@ -284,7 +284,7 @@ function listOf(value: unknown): readonly Tree[] {
   return Array.isArray(value) ? (value as Tree[]) : [];
 }
 
-/** The parser counts bytes, we count characters. */
+/** The parser counts bytes, we count UTF-16 units. */
 function placesOf(text: string): (bytes: number) => number {
   const bytes = Buffer.from(text);
   if (bytes.length === text.length) return (at) => at;
@@ -293,7 +293,7 @@ function placesOf(text: string): (bytes: number) => number {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     places[at] = place;
-    // The first byte of a character says how long it is; four bytes are two of our characters.
+    // The first byte of a character says how long it is; four bytes are two of our units.
     if (byte < 0x80 || byte >= 0xc0) place += byte >= 0xf0 ? 2 : 1;
   }
   places[bytes.length] = place;

@@ -5,7 +5,7 @@ const CLAUSE_ENDS = new Set(['RETURNING', 'ORDER', 'LIMIT', 'OPTION', 'OUTPUT'])
 /** A column that every row has. */
 const KEY_COLUMN = /^(?:ID|_ID|ROWID|CTID|OID|UUID|PK)$/i;
 
-/** How deep in brackets, and in CASE … END, each token stands. */
+/** How deep each token is in brackets, and in CASE … END. */
 export function depths(tokens: readonly Token[]): number[] {
   let depth = 0;
   return tokens.map(({ kind, text }) => {
@@ -19,7 +19,7 @@ export function depths(tokens: readonly Token[]): number[] {
   });
 }
 
-/** The condition of one statement; undefined where it has none. */
+/** The condition of one statement; undefined if it has none. */
 export function conditionOf(statement: readonly Token[]): readonly Token[] | undefined {
   const depth = depths(statement);
   const level = depth[0] ?? 0;
@@ -46,7 +46,7 @@ function namesAllRows(condition: readonly Token[], table: string): boolean {
   return found !== null && found[1] === found[2] && found[3] === table.toUpperCase().replace(/^.*\./, '');
 }
 
-/** For certain: whatever is not plain to see does not. */
+/** Only if certain: anything unclear counts as no. */
 function holds(tokens: readonly Token[], wanted: boolean, nesting: number): boolean {
   const inner = unbracketed(tokens);
   if (nesting > 20 || inner.length === 0) return false;
@@ -105,7 +105,7 @@ function spelling({ kind, text }: Token): string {
   return kind === 'string' ? `'${text}'` : kind === 'name' ? text.toUpperCase() : text;
 }
 
-/** Without the brackets around all of it; nobody means anything by more of them than this. */
+/** Without the brackets around all of it, up to a sensible number of them. */
 function unbracketed(tokens: readonly Token[]): readonly Token[] {
   let inner = tokens;
   for (let round = 0; round < BRACKETS_MAX && isBracketed(inner); round += 1) inner = inner.slice(1, -1);

@@ -5,7 +5,7 @@ import { isWord, namesAfter } from './sql-names.ts';
 import { type Dialect, type Token, tokenise } from './sql-tokens.ts';
 import { conditionOf, depths, isAlwaysTrue } from './sql-where.ts';
 
-/** Behind these a statement can begin, beside the beginning of the text and of a bracket. */
+/** After these a statement can begin, as at the start of the text or of a bracket. */
 const OPENERS = new Set([
   'BEGIN',
   'THEN',
@@ -20,7 +20,7 @@ const OPENERS = new Set([
   'IMMEDIATE',
   '$$',
 ]);
-/** Before these words it is a right, an event or a clause, and no statement. */
+/** Before these words it is a privilege, an event or a clause, and no statement. */
 const NO_STATEMENT = new Set([
   'ON',
   'FOR',
@@ -33,11 +33,14 @@ const NO_STATEMENT = new Set([
   'GRANT',
   'REVOKE',
 ]);
-/** A statement that begins ends the one before it, where no semicolon is needed. */
+/** Where no semicolon is needed, a new statement ends the one before it. */
 const NEXT_STATEMENT =
   /^(?:DELETE|UPDATE|DROP|TRUNCATE|INSERT|EXEC|EXECUTE|GO|COMMIT|ROLLBACK|PRINT|DECLARE|MERGE)$/;
 const DEPTH_MAX = 3;
-/** So far is looked on from a verb, and so much is found, in one text: a statement of a hundred pages takes no minutes. */
+/**
+ * The look-ahead from a verb, and the number of findings, are bounded per text: a statement of a hundred
+ * pages must not take minutes.
+ */
 const REACH_TOKENS = 5000;
 const HITS_MAX = 100;
 const LOOKED_TOKENS_MAX = 2_000_000;
@@ -47,11 +50,11 @@ export interface Context {
   /** The body of a function or a block: what it EXECUTEs is text. */
   readonly procedural?: boolean;
   readonly depth?: number;
-  /** Temporary tables made further up. */
+  /** Temporary tables created earlier in the text. */
   readonly temporary?: Set<string>;
 }
 
-/** What SQL would do, told from its words: for what PostgreSQL's parser does not read. */
+/** What SQL would do, judged by its words: for what PostgreSQL's parser can't read. */
 export function judgeWords(text: string, context: Context): Hit[] {
   const { tokens, unclosed } = tokenise(text, context.dialect);
   const judge = new Judge(tokens, text, context);
@@ -110,7 +113,7 @@ class Judge {
       return;
     }
     if (lead === 'REVOKE') return;
-    // Without ANALYZE the plan is shown, and nothing done.
+    // Without ANALYZE the plan is shown, and nothing is executed.
     if (
       /^(?:EXPLAIN|DESCRIBE|DESC)$/.test(lead) &&
       !tokens.slice(0, 8).some((token) => isWord(token, 'ANALYZE'))
@@ -120,7 +123,7 @@ class Judge {
       this.#shell(this.#text.slice(first.end, last?.end).trim(), first, last);
       return;
     }
-    // `:name` stands for what `\set` gave it, here or elsewhere.
+    // `:name` stands for what `\set` assigned to it, here or elsewhere.
     if (first.text === ':' && first.kind === 'mark') {
       const isGiven = this.#tokens.some((token) => assignedByClient(token) !== undefined);
       if (!isGiven) this.#hit('dynamic_sql', first, last);
@@ -131,7 +134,7 @@ class Judge {
       if (token.kind === 'word' && !this.#isEnough(token)) this.#word(tokens, index);
   }
 
-  /** So much was found, or looked at, that nothing more will change the answer. */
+  /** So much was found, or read, that nothing more will change the answer. */
   #isEnough(token: Token): boolean {
     if (this.#looked_tokens > LOOKED_TOKENS_MAX && this.#hits.length < HITS_MAX) {
       this.#hit('check_exhausted', token, token);
@@ -254,7 +257,7 @@ class Judge {
     for (let at = 2; at < rest.length; at += 1) {
       const next = rest[at + 1];
       if (!isWord(rest[at], 'DROP') || depth[at] !== 0 || next === undefined) continue;
-      // `ALTER COLUMN x DROP NOT NULL`, and what can be made again.
+      // `ALTER COLUMN x DROP NOT NULL`, and what can be recreated.
       if (isWord(next, 'PARTITION')) operation = 'drop_partition';
       else if (isWord(next, 'COLUMN') || next.kind === 'name') operation = 'drop_column';
       else if (next.kind === 'word' && !NO_COLUMN.test(next.text)) operation = 'drop_column';
@@ -290,7 +293,7 @@ class Judge {
     this.#within(token.text, token, true);
   }
 
-  /** Text that would be run in its turn; what is found in it stands where the text does. */
+  /** Text that would itself be run; findings in it are located at the text. */
   #within(text: string, token: Token, procedural: boolean): void {
     const { dialect, depth = 0 } = this.#context;
     if (depth >= DEPTH_MAX) {
@@ -316,7 +319,7 @@ class Judge {
     this.#assigned ??= assignments(this.#tokens);
     const given = names.flatMap((name) => this.#assigned?.get(name) ?? []);
     for (const text of given) this.#within(text, verb, true);
-    // `EXEC a_procedure` and `EXECUTE a_prepared_statement` run what is known to the database already.
+    // `EXEC a_procedure` and `EXECUTE a_prepared_statement` run what is already known to the database.
     const isText = procedural === true && dialect !== 'mssql' ? true : computed || isWord(next, 'IMMEDIATE');
     if (given.length === 0 && isText) this.#hit('dynamic_sql', verb, rest.at(-1));
   }
@@ -353,7 +356,7 @@ class Judge {
     return before?.kind === 'word' && NO_STATEMENT.has(before.text);
   }
 
-  /** From a verb to where its statement ends. */
+  /** From a verb to the end of its statement. */
   #extent(tokens: readonly Token[], index: number): readonly Token[] {
     const rest = this.#reach(tokens, index);
     const depth = depths(rest);
