@@ -4,7 +4,7 @@ import { metricsOf } from './log-metrics.ts';
 import { Tally } from './tally.ts';
 
 const WINDOW_MS = 24 * 3600 * 1000;
-/** A few seconds of work; a busier day is judged by its end, and the answer says so. */
+/** A few seconds of work; a busier day is judged by its last rows, and the answer says so. */
 const ROWS_MAX = 200_000;
 
 export const getStats = {

@@ -33,7 +33,9 @@ const TARGETS = {
   trust_false_positives: { name: 'trust_false_positives', unit: 'ratio', is: '<', bound: 0.01 },
 } as const satisfies Record<string, Target>;
 
-/** The nine success metrics, each defined in docs/metrics.md. What nothing in the log can tell yet says so. */
+/**
+ * The nine success metrics, each defined in docs/metrics.md. A metric that the log can't provide yet says so.
+ */
 export function metricsOf(tally: Tally, now_ms: number): Metric[] {
   const numbered = tally.rows + tally.rows_dropped + tally.missing(now_ms);
   return [

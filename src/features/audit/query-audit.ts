@@ -50,7 +50,9 @@ export const queryAudit = {
   },
 } satisfies Operation<Input>;
 
-/** An agent sees what it did itself; whoever has the store in hands, or is a person, sees everything. */
+/**
+ * An agent sees what it did itself; a person, or a caller with direct access to the store, sees everything.
+ */
 function visibleAgent({ agent_id }: Input, { authority, caller }: Step): string | undefined | Refusal {
   if (authority !== 'agent') return agent_id;
   if (agent_id === undefined || agent_id === caller.agent_id) return caller.agent_id;
@@ -61,7 +63,7 @@ function momentOf(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
 }
 
-/** A position in the log: what is added later stands above it, so a page never changes under the reader. */
+/** A position in the log: later rows are above it, so a page never changes under the reader. */
 function writeCursor(position: number): string {
   return Buffer.from(`before ${position}`).toString('base64url');
 }

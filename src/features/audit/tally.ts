@@ -2,23 +2,23 @@ import type { LogEntry } from '../../ledger/log.ts';
 
 /** Cloud agents by the seed's names for them: claude_code_web, codex_cloud. */
 const CLOUD = /(^|[_-])(web|cloud)([_-]|$)/i;
-/** Answers that are none: whoever asked was not served. */
+/** Errors that mean the caller was not served. */
 const UNSERVED = /^(database_unavailable|store_\w+|disk_full|upgrade_required|internal_error)$/;
-/** Rows of reads and refusals are written a little later: until then their numbers are not missing. */
+/** Rows of reads and refusals are written a little later: until then their numbers don't count as missing. */
 const SETTLED_MS = 10_000;
 
 interface Session {
   rows: number;
   lowest: number;
   highest: number;
-  /** Connections under this session's name; more than one number their rows each for itself. */
+  /** Connections under this session's name; if there is more than one, each numbers its rows separately. */
   starts: number;
   newest_at_ms: number;
 }
 
 /**
- * What the metrics need of the log, one row at a time, so that a process which lives long goes on where it was instead of
- * reading the log again.
+ * What the metrics need from the log, added row by row, so that a long-lived process continues where it was
+ * instead of reading the log again.
  */
 export class Tally {
   rows = 0;
@@ -50,7 +50,7 @@ export class Tally {
     }
   }
 
-  /** Numbers that are missing between the first and the last row of a session. */
+  /** Numbers missing between the first and the last row of a session. */
   missing(now_ms: number): number {
     let missing = 0;
     for (const { rows, lowest, highest, starts, newest_at_ms } of this.#sessions.values())
@@ -67,7 +67,7 @@ export class Tally {
   }
 
   #addSession({ agent_id, session_id, sequence, at_ms }: LogEntry): void {
-    // Coxswain's own rows are in nobody's numbering.
+    // Coxswain's own rows are in no session's numbering.
     if (sequence === 0) return;
     const name = `${agent_id}\0${session_id}`;
     const session = this.#sessions.get(name) ?? {

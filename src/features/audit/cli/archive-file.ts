@@ -8,8 +8,8 @@ import { StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
 
 /**
- * One JSON object a line: first what it is, then the rows as the log had them, last how many there are and the SHA-256 of
- * every byte before that line. Plain text, so that it can be read without us.
+ * One JSON object per line: first a header, then the rows as in the log, last the number of rows and the
+ * SHA-256 of every byte before that line. Plain text, so that it can be read without Coxswain.
  */
 const FORMAT = 'coxswain-archive-1';
 
@@ -19,7 +19,10 @@ export interface ArchiveFile {
   readonly sha256: string;
 }
 
-/** Written beside its place and put there only when it is complete and on disk; never over another file. */
+/**
+ * Written beside its final place and moved there only when it is complete and on disk; never over another
+ * file.
+ */
 export class ArchiveWriter {
   readonly #path: string;
   readonly #partial: string;
@@ -51,7 +54,7 @@ export class ArchiveWriter {
     await this.#file.write(`${JSON.stringify(end)}\n`);
     await this.#file.sync();
     await this.#file.close();
-    // Not rename: that would replace what somebody has put there meanwhile.
+    // Not rename: that would replace a file created there meanwhile.
     await link(this.#partial, this.#path);
     await rm(this.#partial);
     const folder = await open(dirname(this.#path), 'r');
@@ -71,7 +74,7 @@ export class ArchiveWriter {
   }
 }
 
-/** Reads all of it once: nothing is taken from an archive that is not whole. */
+/** Reads all of it once: nothing is taken from an incomplete archive. */
 export async function checkArchive(path: string, project: string): Promise<ArchiveFile> {
   const hash = createHash('sha256');
   let before: string | undefined;

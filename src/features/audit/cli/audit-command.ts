@@ -110,7 +110,7 @@ export async function archiveLog(options: ArchiveOptions, terminal: Terminal): P
     const before = isoTime(retention.before_ms);
     const seals = await writeArchive(retention, path, before, progress(terminal, 'archived'));
     if (seals.length === 0) return { success: true, before, segments: 0, archived_rows: 0 };
-    // Only what can be read back is removed, and what is removed is what was read back.
+    // Only rows that can be read back are removed, and exactly those that were read back.
     const { rows, sha256 } = await checkArchive(path, retention.project);
     await removeRows(
       retention,
@@ -123,7 +123,7 @@ export async function archiveLog(options: ArchiveOptions, terminal: Terminal): P
   });
 }
 
-/** Nothing is left behind when there is nothing to archive, or when writing fails. */
+/** Leaves no file behind when there is nothing to archive, or when writing fails. */
 async function writeArchive(
   retention: Retention,
   path: string,
@@ -169,7 +169,7 @@ async function removeRows(
   }
 }
 
-/** Who removes and what is old enough, by the store's clock: a wrong one here must not remove what is new. */
+/** The caller and the age limit, by the store's clock: a wrong clock here must not remove new rows. */
 async function retaining(
   options: PruneOptions,
   terminal: Terminal,

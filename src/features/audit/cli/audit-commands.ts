@@ -12,7 +12,10 @@ import type { ArchiveOptions, PruneOptions, VerifyOptions } from './audit-comman
 
 type Run<O> = (options: O, terminal: Terminal) => Promise<JsonObject>;
 
-/** What only somebody with the store in hands does to the trail: beside the operations of the group, not among them. */
+/**
+ * Commands on the trail for people with direct access to the store: besides the operations of the group, not
+ * among them.
+ */
 export function declareAudit(program: Command, terminal: Terminal, result: Result): void {
   const group = program.commands.find((command) => command.name() === 'audit');
   if (group === undefined) return;

@@ -67,7 +67,7 @@ function refused(refusal: Refusal): Found {
   return { ok: false, refusal };
 }
 
-/** Where it can be seen without the log. */
+/** As far as it can be told without the log. */
 function isLater(a: Moment, b: Moment): boolean {
   if ('at_ms' in a && 'at_ms' in b) return a.at_ms > b.at_ms;
   return 'position' in a && 'position' in b && a.position > b.position;

@@ -11,10 +11,10 @@ import { counted, plain } from '../../../transports/cli/output/text.ts';
 import { valueText } from '../../../transports/cli/output/values.ts';
 import type { Changed, Difference, Side } from './differences.ts';
 
-/** More than this nobody reads; `--json` has everything. */
+/** People don't read more than this; `--json` has everything. */
 const LINES_PER_PART = 200;
 
-/** What became of what, a line each; fields only where nothing shorter says it. */
+/** What changed, one line each; fields only where nothing shorter says it. */
 export function diffLines(difference: Difference, choice: Choice, view: View): string[] {
   const { from, to, created, changed, gone, ran_out } = difference;
   const shows = ({ kind }: EntityRecord) => choice.kind !== undefined || !BOOKKEEPING.has(kind);
@@ -93,7 +93,7 @@ function fieldLine({ path, from, to }: FieldChange, view: View): string {
   return oneLine([{ text: `${name}  `, style: 'dim' }, `${said(from)} → ${said(to)}`], view, 6);
 }
 
-/** A moment for a person is a time. */
+/** For a person, a moment is shown as a time. */
 function fieldText(name: string, value: Json): string {
   return name.endsWith('_at_ms') && typeof value === 'number' ? localTime(value) : valueText(value);
 }

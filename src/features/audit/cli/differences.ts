@@ -12,14 +12,14 @@ export interface Changed {
   readonly fields: readonly FieldChange[];
 }
 
-/** Not written in between, and yet another thing now: a lease that has run out. */
+/** Not written in between, and yet different now: an expired lease. */
 export interface RanOut {
   readonly record: EntityRecord;
   readonly from: string;
   readonly to: string;
 }
 
-/** A moment that was asked for, and what there is at it. */
+/** A requested moment, and the state at it. */
 export interface Side {
   readonly at_ms: number;
   readonly reach: Reach;
@@ -34,7 +34,7 @@ export interface Difference {
   readonly ran_out: readonly RanOut[];
 }
 
-/** Sorted by what became of each record, and only those that were asked for. */
+/** Sorted by what became of each record, and limited to those requested. */
 export function differenceOf(
   between: Between,
   moments: { readonly from: Moment; readonly to: Moment },

@@ -1,2 +1,2 @@
-/** What the command line uses of audit. */
+/** What the command line uses from audit. */
 export { readMoment } from './read-history.ts';

@@ -21,7 +21,7 @@ type Output = 'text' | 'jsonl' | 'json';
 
 type Texts = Omit<LogFilter, 'since' | 'until'>;
 
-/** `agent` is here whose rows are meant, not who asks. */
+/** Here `agent` selects whose rows are shown, not who asks. */
 export interface LogOptions extends Omit<CommonOptions, 'agent'>, Texts {
   readonly since?: string;
   readonly until?: string;
@@ -31,14 +31,14 @@ export interface LogOptions extends Omit<CommonOptions, 'agent'>, Texts {
   readonly archive?: readonly string[];
 }
 
-/** What a person sees who did not say how much; a program gets everything. */
+/** What a person sees without a limit of their own; a program gets everything. */
 const NEWEST_SHOWN = 100;
 const NEWEST_BEFORE_FOLLOWING = 10;
-/** Rows that are told, and written, together. */
+/** Rows that are formatted, and written, together. */
 const PAGE = 100;
 const STRETCH_MAX = 50_000;
 
-/** One run of the command: what is wanted, how it is told and where it goes. */
+/** One run of the command: what is wanted, its format and its destination. */
 interface Telling {
   readonly coxswain: Coxswain;
   readonly history: History;
@@ -62,7 +62,7 @@ export async function showLog(options: LogOptions, terminal: Terminal, result: R
       (await withStoreThere(options, terminal, async (coxswain) =>
         tellLog(coxswain, { ...options, output }, terminal, over.signal),
       ));
-    // Everything that was to be said stands there already.
+    // The output has already been written.
     if (isRefusal(answer)) await conclude(terminal, answer, { ...options, json: output !== 'text' }, result);
   } finally {
     stopped?.dispose();
@@ -109,7 +109,7 @@ async function tellLog(
   return { success: true };
 }
 
-/** A program that asks for lines wants them all; a person wants the newest, unless they said from when on. */
+/** A program that asks for lines wants them all; a person wants the newest, unless a start is given. */
 function defaultLimit({ output, since, follow }: LogOptions): number {
   if (output !== 'text' || since !== undefined) return Number.POSITIVE_INFINITY;
   return follow === true ? NEWEST_BEFORE_FOLLOWING : NEWEST_SHOWN;
@@ -131,7 +131,7 @@ async function readFilter(
   return { ok: true, filter };
 }
 
-/** A row is written as a whole: whoever goes on after its position has all of it. */
+/** A row is written as a whole: a reader that continues after its position has all of it. */
 function writer(terminal: Terminal, output: Output): Telling['write'] {
   let isFirst = true;
   return async (lines) => {
@@ -142,19 +142,20 @@ function writer(terminal: Terminal, output: Output): Telling['write'] {
   };
 }
 
-/** What has happened so far. Answers where that ends. */
+/** What has happened so far. Returns where that ends. */
 async function tellPast(telling: Telling, goesOn: boolean): Promise<number> {
   const { coxswain, history, filter, limit, tell, write, over } = telling;
   const end = await endOfLog(coxswain);
   const span = spanOf(filter);
-  // Rows that come meanwhile are told by whoever follows; or else too, like everything there is.
+  // When following, rows that arrive meanwhile are written by the follower; otherwise they are written here
+  // like all the others.
   const last = Math.min(span.last ?? Number.MAX_SAFE_INTEGER, goesOn ? end : Number.MAX_SAFE_INTEGER);
   if (limit === 0) return end;
   if (limit === Number.POSITIVE_INFINITY) {
     for await (const lines of told(history.rows({ ...span, last }), filter, tell, over)) await write(lines);
     return end;
   }
-  // From the end back, unless it is known where to begin.
+  // Backwards from the end, unless the start is known.
   const isBounded = history.archived || filter.since !== undefined;
   await write(
     isBounded
@@ -188,13 +189,16 @@ async function newest(pages: AsyncIterable<string[]>, limit: number): Promise<st
   let kept: string[] = [];
   for await (const lines of pages) {
     kept.push(...lines);
-    // Now and then: every page would copy a long list for each of a few lines.
+    // Only now and then: doing it on every page would copy a long list for each few lines.
     if (kept.length > 2 * limit + PAGE) kept = kept.slice(-limit);
   }
   return kept.slice(-limit);
 }
 
-/** Stretch by stretch back from the end, until there are enough: the newest of a long log are there at once. */
+/**
+ * Reads backwards from the end, stretch by stretch, until there are enough: the newest rows of a long log are
+ * available at once.
+ */
 async function newestOf({ history, filter, limit, tell, over }: Telling, end: number): Promise<string[]> {
   let kept: string[] = [];
   let rows = PAGE;

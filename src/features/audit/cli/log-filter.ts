@@ -16,11 +16,11 @@ export interface LogFilter extends Choice {
   readonly feature?: string | undefined;
   readonly edge?: string | undefined;
   readonly operation?: string | undefined;
-  /** Looks and refusals too. */
+  /** Includes reads and refusals. */
   readonly all?: boolean | undefined;
 }
 
-/** What no row outside of can match: the reader need not even look at those. */
+/** No row outside this span can match: the reader skips those. */
 export function spanOf({ since, until }: LogFilter): Span {
   return {
     ...(since === undefined
@@ -36,14 +36,14 @@ export function spanOf({ since, until }: LogFilter): Span {
   };
 }
 
-/** A look or a refusal has no events; for whoever wants to see all, it is one. */
+/** A read or a refusal has no events; with `all` it counts as one. */
 export function eventsOf({ events, operation, result }: LogEntry): readonly EventBody[] {
   if (events.length > 0) return events;
   const type = result.success === false ? 'refused' : 'answered';
   return [{ kind: 'operation', id: operation, type, data: result }];
 }
 
-/** The row with what is wanted of it; undefined for nothing. */
+/** The row with its wanted parts; undefined if there are none. */
 export function wantedOf(entry: LogEntry, filter: LogFilter): LogEntry | undefined {
   const isQuiet = entry.events.length === 0;
   if (isQuiet && filter.all !== true) return undefined;
@@ -54,14 +54,14 @@ export function wantedOf(entry: LogEntry, filter: LogFilter): LogEntry | undefin
   return isQuiet || wanted.length === entry.events.length ? entry : { ...entry, events: wanted };
 }
 
-/** Behind a position, up to a position; from a time, up to a time, by each row's own label. */
+/** After a position, up to a position; from a time, up to a time, by each row's own timestamp. */
 function isWithin({ position, at_ms }: LogEntry, { since, until }: LogFilter): boolean {
   if (since !== undefined && ('position' in since ? position <= since.position : at_ms < since.at_ms))
     return false;
   return until === undefined || ('position' in until ? position <= until.position : at_ms <= until.at_ms);
 }
 
-/** The product's own commits are made for somebody. */
+/** Coxswain's own commits are made on behalf of an agent. */
 function isBy({ agent_id, parameters: { on_behalf_of } }: LogEntry, { agent }: LogFilter): boolean {
   if (agent === undefined || nameMatches(agent, agent_id)) return true;
   return typeof on_behalf_of === 'string' && nameMatches(agent, on_behalf_of);
@@ -73,7 +73,7 @@ function isAbout(event: EventBody, { parameters }: LogEntry, filter: LogFilter):
   const { feature, edge } = { ...parameters, ...event.data };
   return (
     isNamed(filter.feature, feature, normFeature) &&
-    // However it is written: `design→code` is `design_code`.
+    // In any spelling: `design→code` is `design_code`.
     isNamed(filter.edge, edge, normEdge)
   );
 }

@@ -11,12 +11,12 @@ import { jsonLine } from '../../../transports/cli/output/terminal.ts';
 import { bareWords } from '../../../transports/cli/output/words.ts';
 import { eventsOf } from './log-filter.ts';
 
-/** Rows as lines, in order; some have none and some have several. */
+/** Rows as lines, in order; some rows have none and some have several. */
 export type Tell = (rows: readonly LogEntry[]) => Promise<string[]>;
 
 const POSITION_CHARS = 8;
 
-/** A sentence a line. How the product keeps its books is told only to whoever asks for it. */
+/** One sentence per line. Coxswain's own bookkeeping is shown only on request. */
 export function sentences(coxswain: Coxswain, view: View, everything: boolean): Tell {
   const narrator = new Narrator(coxswain);
   return async (rows) => {
@@ -41,7 +41,7 @@ function line({ position, at_ms, text, style }: Sentence, view: View): string {
   );
 }
 
-/** An object a line, in the flat shape that other readers of such logs know, with more fields behind it. */
+/** One object per line, in the flat shape that other readers of such logs know, followed by more fields. */
 export const objects: Tell = async (rows) =>
   rows.flatMap((row) => eventsOf(row).map((event) => jsonLine(flatRecord(row, event))));
 

@@ -11,12 +11,12 @@ import { endOfLog } from '../../../transports/cli/narration/follow-log.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
 import { archivedRows, checkArchive } from './archive-file.ts';
 
-/** The log together with what was moved out of it. */
+/** The log together with its archived parts. */
 export interface History {
   rows(span?: Span): AsyncIterable<LogEntry>;
   /** As far as these moments can reach. */
   rowsUpTo(...moments: readonly Moment[]): Promise<AsyncIterable<LogEntry>>;
-  /** Files that a part of the log was moved to, and that were not given. */
+  /** Archive files that a part of the log was moved to, and that were not given. */
   readonly missing: readonly string[];
   readonly archived: boolean;
 }
@@ -50,7 +50,7 @@ export async function openHistory(
   };
 }
 
-/** All of them or none: a part of history without another would be a state that never was. */
+/** All of them or none: history with a part missing would give a state that never existed. */
 export function refuseMissing({ missing }: History): Refusal | undefined {
   const [first] = missing;
   if (first === undefined) return undefined;
@@ -58,7 +58,7 @@ export function refuseMissing({ missing }: History): Refusal | undefined {
   return refuse('invalid_input', message, { field: 'archive', expected: first });
 }
 
-/** By the store's clock, which labels the rows; a position is one that the log has reached. */
+/** By the store's clock, which dates the rows; a position must be one that the log has reached. */
 export async function readMoment(
   coxswain: Coxswain,
   field: string,

@@ -27,7 +27,7 @@ export interface ReplayOptions extends CommonOptions, Choice {
 const SET_BACK =
   'Some rows up to here are labelled with a later time: a clock was set back. A position (#123) says exactly which rows are meant.';
 
-/** Records of one answer; a state may have a million. */
+/** Records in one answer; a state may have a million. */
 const RECORDS_SHOWN = 1000;
 
 export async function replayLog(options: ReplayOptions, terminal: Terminal): Promise<JsonObject> {
@@ -85,7 +85,7 @@ function answer(past: Past, moment: Moment, choice: ReplayOptions, limit: number
   return { ...head, matching: matching.length, records };
 }
 
-/** For a program all of it, for a person where it stands. */
+/** The whole record for a program, its status for a person. */
 function shown(record: EntityRecord, at_ms: number, whole: boolean): JsonObject {
   const { kind, id, version, born } = record;
   const state = withoutSecrets(record.state);

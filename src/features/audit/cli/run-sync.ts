@@ -23,8 +23,8 @@ export interface SyncOptions extends CommonOptions {
 const DIFFERENCES_SHOWN = 100;
 
 /**
- * Whoever has both stores in hands could copy them anyway, so nobody's profile is asked. It leaves no row of its own:
- * the two logs would differ by it, and each copied row says whose it is.
+ * A caller with direct access to both stores could copy them anyway, so no profile is checked. The copy
+ * leaves no row of its own: the two logs would differ by it, and each copied row says whose it is.
  */
 export async function syncStores(
   from: string,
@@ -54,7 +54,7 @@ export async function syncStores(
   );
 }
 
-/** With the archives that are of this store: the log has to be whole, or its fold is another one. */
+/** Together with this store's archives: the log has to be complete, or its fold differs. */
 async function sideOf(
   coxswain: Coxswain,
   { archive = [] }: SyncOptions,

@@ -28,7 +28,7 @@ const TIMES = `
 Times: 2026-03-01T12:00:00Z, "2026-03-01 12:00" (local), 90m, "2h ago", now, or
        #123: exactly behind that row of the log.`;
 
-/** The log and what it says about any moment; each is loaded only when asked for. */
+/** The log and what it says about any moment; each command is loaded only when used. */
 export function declareTravel(program: Command, terminal: Terminal, result: Result): void {
   declareReplay(program, terminal, result);
   declareLog(program, terminal, result);
