@@ -28,11 +28,14 @@ import { trustNeeds, violationsByAgent } from './trusted.ts';
 export interface OverviewTimes {
   readonly idle_ms: number;
   readonly stale_ms: number;
-  /** When a claim on an edge is stale; left out: as it is without a file. */
+  /** When a claim on an edge is stale; absent: the default without a file. */
   readonly claim_rules?: ClaimRules | undefined;
 }
 
-/** Every range is bounded, so that a look costs the same beside a million tasks; what is full is said to be. */
+/**
+ * Every range is bounded, so that the overview costs the same with a million tasks; a full range is reported
+ * as such.
+ */
 const COUNTED_MAX = limits.overview_rows_max;
 const PRIORITIES = 10;
 
@@ -45,7 +48,10 @@ const filed = filedRanges(COUNTED_MAX);
 const unread = unreadRange(COUNTED_MAX);
 const handoff = handoffRange(undefined, 1);
 
-/** The first of each priority is its oldest: ten rows say which task has waited longest, however many there are. */
+/**
+ * The first of each priority is its oldest: ten rows say which task has waited longest, however many there
+ * are.
+ */
 const oldestOfEach: readonly Range[] = Array.from({ length: PRIORITIES }, (_, index) =>
   prefixed('sort', TASK, `${READY}${String(index + 1).padStart(2, '0')}`, 1),
 );
@@ -76,7 +82,7 @@ export function overviewNeeds(): Needs {
   };
 }
 
-/** Who does what, what is held, what waits: one snapshot of all of it. */
+/** Which agent does what, what is held, what waits: one snapshot of all of it. */
 export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): JsonObject {
   const { success: _, truncated, ...locks } = checkLocks(undefined, loaded, now_ms);
   const tasks = taskCounts(loaded);
@@ -95,12 +101,15 @@ export function overview(loaded: Loaded, times: OverviewTimes, now_ms: number): 
   };
 }
 
-/** The open tasks of work directories: what is in error and in progress first. */
+/** The open tasks of work directories: those in error and in progress first. */
 export function filedTasks(loaded: Loaded): readonly TaskRecord[] {
   return filed.flatMap(([, range]) => loaded.list<TaskState>(range));
 }
 
-/** How many of them there are by what their files say, and who works on what. Not there: nothing is mirrored. */
+/**
+ * How many of them there are by the status in their files, and which agent works on what. Absent: nothing is
+ * mirrored.
+ */
 function taskFiles(loaded: Loaded): JsonObject {
   const counts = filed.map(([status, range]) => [status, loaded.list(range).length] as const);
   if (counts.every(([, count]) => count === 0)) return {};
@@ -130,7 +139,7 @@ export function deadTasks(loaded: Loaded): readonly TaskRecord[] {
   return loaded.list<TaskState>(dead);
 }
 
-/** Those that a failed dependency keeps from going on; one of several failed ones is listed once. */
+/** Tasks blocked by a failed dependency; a task with several failed dependencies is listed once. */
 export function heldBackTasks(loaded: Loaded): TaskRecord[] {
   return unique(loaded.list<TaskState>(heldBack).filter(({ state }) => state.status === 'blocked'));
 }
@@ -165,13 +174,13 @@ function taskCounts(loaded: Loaded): JsonObject {
   };
 }
 
-/** Without what it was given to work on, which can be long. */
+/** Without its input data, which can be long. */
 function inShort(task: TaskRecord): JsonObject {
   const { input_data: _, ...rest } = describeTask(task);
   return rest;
 }
 
-/** One line for an agent, however many sessions it has; who was heard of last comes first. */
+/** One line per agent, however many sessions it has; the agent with the latest sign of life comes first. */
 function agentsAt(
   loaded: Loaded,
   { locks, waiting: inLine = [] }: JsonObject,
@@ -202,11 +211,11 @@ function agentsAt(
       violations: violations.get(agent_id) ?? 0,
     };
   });
-  // The idle ones behind the active ones, each in the order they have.
+  // The idle agents after the active ones, each group in its existing order.
   return agents.sort((a, b) => Number(a.status !== 'active') - Number(b.status !== 'active'));
 }
 
-/** Its profile, and its trust if that is less than the profile's. */
+/** Its profile, and its trust if that is lower than the profile's. */
 function trustOf(agent_id: string, agent_type: string, loaded: Loaded): JsonObject {
   const state = loaded.get<RulebookState>(rulebookKey)?.state;
   const { profile, trust_level } = standingOf(state, { agent_id, agent_type });

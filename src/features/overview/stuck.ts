@@ -8,10 +8,10 @@ import { endedBadly, type TaskRecord, type TaskState, taskKey } from '../queue/i
 import { deadTasks, filedTasks, heldBackTasks, type OverviewTimes } from './overview.ts';
 import { awaitingApproval } from './trusted.ts';
 
-/** Somebody who has waited for so long is worth a look. */
+/** A caller that has waited this long is worth a look. */
 const LONG_WAIT_MS = 10 * 60_000;
 
-/** The tasks whose end holds others back: what they are is a second look. */
+/** The tasks whose end blocks other tasks; they are read in a second step. */
 export function stuckNeeds(loaded: Loaded): Needs {
   const parents = [...byFailedParent(loaded).keys()].slice(0, limits.overview_stuck_max);
   return { keys: parents.map(taskKey) };
@@ -25,7 +25,7 @@ function byFailedParent(loaded: Loaded): Map<string, TaskRecord[]> {
   return held;
 }
 
-/** What goes on only if somebody does something, each with the command that helps. */
+/** What continues only if a person or an agent acts, each with the command that helps. */
 export function stuckThings(
   loaded: Loaded,
   parents: Loaded,
@@ -85,7 +85,10 @@ function givenUp({ id, state }: TaskRecord, holds_back: number): JsonObject {
   };
 }
 
-/** Its dependents learn only from its success that it has been made good; one that was sent back is on its way. */
+/**
+ * Its dependents learn only from its success that the failure is resolved; a task that was sent back is in
+ * progress.
+ */
 function failedParent(parent: string, tasks: readonly TaskRecord[], parents: Loaded): JsonObject[] {
   const key = taskKey(parent);
   const state = parents.has(key) ? parents.get<TaskState>(key)?.state : undefined;
@@ -105,7 +108,7 @@ function failedParent(parent: string, tasks: readonly TaskRecord[], parents: Loa
 
 function failedParentCommand(parent: string, { file, status }: TaskState, tasks: readonly TaskRecord[]) {
   if (file?.status === 'frozen') return `cox task retry ${file.id}`;
-  // A cancelled one stays cancelled; then it is the dependent that has to do without it.
+  // A cancelled task stays cancelled; then the dependent has to do without it.
   return `cox work retry ${status === 'cancelled' ? tasks[0]?.id : parent}`;
 }
 

@@ -6,8 +6,8 @@ import { type OverviewTimes, overview, overviewNeeds } from './overview.ts';
 import { stuckNeeds, stuckThings } from './stuck.ts';
 
 /**
- * What a person wants to see first. It reads the records themselves, in one snapshot and without a row in the log: a
- * view that is redrawn when the log grows must not make it grow.
+ * What a person wants to see first. It reads the records themselves, in one snapshot and without a row in the
+ * log: a view that is redrawn when the log grows must not make it grow.
  */
 export async function lookAround(
   place: Pick<Coxswain, 'store' | 'store_url' | 'project' | 'use'> & { readonly presence: OverviewTimes },

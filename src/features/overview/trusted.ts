@@ -7,7 +7,7 @@ import { type ViolationCount, violatorsRange } from '../trust/index.ts';
 const PENDING = { status: 'pending', limit: limits.overview_stuck_max } as const;
 const violators = violatorsRange(limits.overview_rows_max);
 
-/** What waits for a person, and who was stopped how often. */
+/** What waits for a person, and how often each agent was stopped. */
 export function trustNeeds(): Needs {
   return { ranges: [...approvalRanges(PENDING), violators] };
 }
@@ -27,7 +27,7 @@ export function awaitingApproval(loaded: Loaded, now_ms: number): JsonObject[] {
     }));
 }
 
-/** Blocked violations by agent; who has none is not there. */
+/** Blocked violations by agent; agents without any are left out. */
 export function violationsByAgent(loaded: Loaded): ReadonlyMap<string, number> {
   return new Map(loaded.list<ViolationCount>(violators).map(({ state }) => [state.agent_id, state.blocked]));
 }

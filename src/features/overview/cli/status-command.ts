@@ -29,7 +29,7 @@ export async function describeStatus(options: CommonOptions, terminal: Terminal)
 export async function showStatus(options: CommonOptions, terminal: Terminal, result: Result): Promise<void> {
   const answer = await describeStatus(options, terminal);
   if (options.json === true || isRefusal(answer)) return await conclude(terminal, answer, options, result);
-  // The store's own time, so that what it says is ten seconds old is.
+  // The store's own time, so that "ten seconds ago" is correct.
   const view = viewOf(terminal, { color: options.color, now_ms: Date.parse(String(answer.seen_at)) });
   await terminal.out(`${statusLines(answer, view).join('\n')}\n`);
 }

@@ -19,7 +19,10 @@ export interface Room {
 
 const ROOMY: Room = { agents: 10, locks: 12, claims: 8, stuck: 5 };
 
-/** One screen: who does what, what is held, what is to be done, and what needs a person. No line is wider than the view. */
+/**
+ * One screen: which agent does what, what is held, what is to be done, and what needs a person. No line is
+ * wider than the view.
+ */
 export function statusLines(seen: JsonObject, view: View, room: Room = ROOMY): string[] {
   return [
     ...heading(seen, view),
@@ -50,14 +53,14 @@ function heading(seen: JsonObject, view: View): string[] {
   return lines;
 }
 
-/** The counts stand beside the title; a part with nothing in it is its title alone. */
+/** The counts are beside the title; an empty part is its title alone. */
 function section(
   title: string,
   lines: readonly string[],
   view: View,
   counts: readonly Cell[] = [],
 ): string[] {
-  // Not everybody works by features and edges.
+  // Not every project works by features and edges.
   if (title === 'Task files' && counts.length === 0) return [];
   if ((title === 'Latest' || title === 'Edges') && lines.length === 0) return [];
   const beside = title === 'Needs you' && lines.length > 0 ? [] : counts;
@@ -79,7 +82,7 @@ function rows(value: Json | undefined): JsonObject[] {
 }
 
 function some<T>(list: readonly T[], most: number): { shown: readonly T[]; more: number } {
-  // One line for "and 1 more" would be as long as the one it hides.
+  // A line for "and 1 more" would be as long as the one it hides.
   const shown = list.length <= most + 1 ? list : list.slice(0, most);
   return { shown, more: list.length - shown.length };
 }
@@ -191,7 +194,7 @@ function lockCounts(seen: JsonObject): string[] {
 function locks(seen: JsonObject, view: View, most: number): string[] {
   const waiters = rows(seen.waiting);
   const held = rows(seen.locks);
-  // Those that others want come first: that is where a person may have to step in.
+  // Locks that other agents wait for come first: that is where a person may have to step in.
   const wanted = (path: Json | undefined) => waiters.some(({ file_path }) => file_path === path);
   const sorted = held.toSorted((a, b) => Number(wanted(b.file_path)) - Number(wanted(a.file_path)));
   const { shown, more } = some(sorted, most);
@@ -314,7 +317,7 @@ function taskFileCounts(seen: JsonObject): Cell[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [', ', part]));
 }
 
-/** Who works on which. */
+/** Which agent works on which file. */
 function taskFiles(seen: JsonObject, view: View, most: number): string[] {
   const { shown, more } = some(rows(filesIn(seen).working), most);
   const table = shown.map((task): Cell[] => [

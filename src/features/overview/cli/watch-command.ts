@@ -25,13 +25,13 @@ export interface WatchOptions extends CommonOptions {
   readonly once?: boolean;
 }
 
-/** Rows of the log behind its end that are told at the start, and sentences that are kept. */
+/** Rows at the end of the log that are shown at the start, and sentences that are kept. */
 const TAIL_ROWS = 400;
 const TAIL_KEPT = 200;
 
-/** A live picture in a terminal; for a program, or a file, a line for each thing that happens. */
+/** A live view in a terminal; for a program or a file, one line per event. */
 export async function watch(options: WatchOptions, terminal: Terminal, result: Result): Promise<void> {
-  // As `cox log` writes it, or bare.
+  // As `cox log` writes it, or the bare number.
   const since = options.since === undefined ? undefined : Number(options.since.replace(/^#(?=\d)/, ''));
   if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0))
     return await conclude(terminal, invalid('since', 'a position of the log, 0 or more'), options, result);
@@ -69,13 +69,16 @@ async function tellLines(
       options.json === true
         ? entries.flatMap(eventObjects).map(jsonLine)
         : (await narrator.tell(entries)).map((sentence) => eventLine(sentence, view));
-    // A row is written as a whole: whoever goes on after its position has all of it.
+    // A row is written as a whole: a reader that continues after its position has all of it.
     if (lines.length > 0) await terminal.out(`${lines.join('\n')}\n`);
     if (signal.aborted || (options.once === true && entries.length < PAGE)) return;
   }
 }
 
-/** Each event with whose it is; a refusal is one too, as a program that looks on wants to know of it. */
+/**
+ * Each event with its agent. A refusal counts as an event too, because programs that watch want to know of
+ * it.
+ */
 function eventObjects(entry: LogEntry): JsonObject[] {
   const { position, at_ms, agent_id, agent_type, session_id, operation, result, events } = entry;
   const row = { position, at: isoTime(at_ms), agent_id, agent_type, session_id, operation };

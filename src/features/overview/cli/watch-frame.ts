@@ -8,15 +8,15 @@ import { statusLines } from './status-screen.ts';
 export interface Frame {
   readonly seen: JsonObject | undefined;
   readonly events: readonly Sentence[];
-  /** Why what is shown may be old. */
+  /** Why the view may be outdated. */
   readonly trouble?: string | undefined;
 }
 
-/** At least so many lines of what happened; the rest of the height is shared by the parts above. */
+/** The minimum number of event lines; the parts above share the rest of the height. */
 const EVENTS_MIN = 5;
 const SIZES = [12, 9, 7, 5, 4, 3, 2, 1, 0];
 
-/** The status above, what happened below, in exactly so many rows and columns as there are. */
+/** The status above and the events below, in exactly the available rows and columns. */
 export function frameLines({ seen, events, trouble }: Frame, view: View, rows: number): string[] {
   const state = seen === undefined ? ['Coxswain'] : fitting(seen, view, rows - EVENTS_MIN - 2);
   const lines = [...state, ...(rows > 20 ? [''] : [])];
@@ -35,12 +35,12 @@ export function frameLines({ seen, events, trouble }: Frame, view: View, rows: n
   return lines.slice(0, rows);
 }
 
-/** As much of the status as there is room for: first without blank lines, then with fewer rows in each part. */
+/** As much of the status as fits: first without blank lines, then with fewer rows in each part. */
 function fitting(seen: JsonObject, view: View, rows_max: number): string[] {
   let lines: string[] = [];
   for (const size of SIZES) {
     const room = { agents: size, locks: size, claims: size, stuck: Math.ceil(size / 2) };
-    // What is new stands among the events.
+    // News is among the events.
     lines = statusLines({ ...seen, handoff: null, newest_message: null }, view, room);
     if (lines.length <= rows_max) return lines;
     lines = lines.filter((line) => line !== '');
