@@ -1,7 +1,7 @@
 import type { Workspace } from '../../kernel/workspace.ts';
 import { defineService } from '../../runtime/service.ts';
 
-/** What a commit changed, as a diff; or why nobody here can tell. */
+/** What a commit changed, as a diff; or why it can't be determined here. */
 export type CommitChanges =
   | { readonly ok: true; readonly commit_sha: string; readonly diff: string }
   | { readonly ok: false; readonly reason: string };
@@ -10,7 +10,7 @@ const COMMIT = /^[0-9a-f]{4,64}$/i;
 const DIFF_BYTES_MAX = 16 * 1024 * 1024;
 const GIT_MS_MAX = 15_000;
 
-/** As git always writes it, whatever a user or a repository has set; nothing of theirs is run. */
+/** Git's plain output, whatever a user or a repository has configured; no program of theirs is run. */
 const PLAIN = [
   '--no-color',
   '--no-ext-diff',
@@ -40,14 +40,14 @@ export class CommitReader {
     this.#env = env;
   }
 
-  /** Since its parent, or since `base` where the work is more than one commit. */
+  /** Since its parent, or since `base` if the work is more than one commit. */
   async changes(commit: string, base?: string): Promise<CommitChanges> {
     for (const name of [commit, base ?? commit])
       if (!COMMIT.test(name)) return failed(`${JSON.stringify(name.slice(0, 80))} is no commit's hash.`);
     if (this.#workspace.gitCommonDir === undefined) return failed('There is no repository here.');
     try {
       const commit_sha = (await this.#git(['rev-parse', '--verify', '--quiet', `${commit}^{commit}`])).trim();
-      // Of a merge git shows by itself only what was resolved by hand: what came with it would be read by nobody.
+      // For a merge, git by default shows only what was resolved by hand: the merged changes would go unread.
       const words = base === undefined ? ['show', '--format=', '--diff-merges=first-parent'] : ['diff'];
       const range = base === undefined ? commit_sha : `${base}...${commit_sha}`;
       return { ok: true, commit_sha, diff: await this.#git([...words, ...PLAIN, range, '--']) };
@@ -66,7 +66,7 @@ export class CommitReader {
     ]);
     const options = {
       cwd: this.#workspace.root,
-      // A commit that is elsewhere is not fetched: whoever asks would wait for a network.
+      // A commit that is not here is not fetched: the caller would wait for a network.
       env: { ...this.#env, GIT_NO_LAZY_FETCH: '1', GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0' },
       maxBuffer: DIFF_BYTES_MAX,
       timeout: GIT_MS_MAX,
@@ -79,7 +79,7 @@ function failed(reason: string): CommitChanges {
   return { ok: false, reason };
 }
 
-/** What a commit of the workspace's repository changed; since `base` where it is more than one commit. */
+/** What a commit of the workspace's repository changed; since `base` if it is more than one commit. */
 export const commitService = defineService<Pick<CommitReader, 'changes'>>('commits', () => ({
   changes: async () => failed('There is no repository here.'),
 }));

@@ -7,19 +7,19 @@ import { newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
 
-/** What a session changed. Whoever verifies or reviews it finds it by the session that made it. */
+/** What a session changed. Verification and review find it by the session that made it. */
 export interface Changeset {
   agent_id: string;
   session_id: string;
   agent_type?: string | undefined;
   files: string[];
-  /** How many there are, if more than are kept. */
+  /** How many there are, if more than are stored. */
   file_count?: number | undefined;
   commit_sha?: string | undefined;
-  /** What the change is held against; default: the commit's parent. */
+  /** What the change is compared with; default: the commit's parent. */
   base_sha?: string | undefined;
   branch?: string | undefined;
-  /** For a person to look at; secrets masked, bounded. */
+  /** For a person to look at; secrets masked, bounded in size. */
   diff?: string | undefined;
   summary?: string | undefined;
   /** How it was routed to verification, once it was. */
@@ -31,10 +31,10 @@ export interface Routed {
   readonly commit_sha: string;
   readonly policies: readonly string[];
   readonly trust_level: number;
-  /** Who says which files changed: the agent itself, or git or GitHub, which can't be mistaken. */
+  /** The source of the file list: the agent itself, or git or GitHub, which can't be mistaken. */
   readonly files_from: 'agent' | 'git' | 'push';
   readonly file_count: number;
-  /** Changed, and not said to be. */
+  /** Changed, but not declared. */
   readonly undeclared_files?: readonly string[] | undefined;
 }
 
@@ -42,7 +42,7 @@ const CHANGESET = 'changeset';
 const ALL = 'all/';
 const UNWITNESSED = 'unwitnessed';
 
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 function ofSession({ agent_id, session_id }: SessionName): string {
   return `${agent_id}\n${session_id}\n`;
 }
@@ -105,14 +105,16 @@ export function changesetRange(session: SessionName | undefined, limit: number):
     : prefixed('group', CHANGESET, ofSession(session), limit);
 }
 
-/** Routed by the agent's own list of files: whoever has the repository looks whether it is true. */
+/**
+ * Routed by the agent's own list of files: a process with access to the repository checks whether it is true.
+ */
 export function unwitnessed(limit: number): Range {
   return prefixed('link', CHANGESET, UNWITNESSED, limit);
 }
 
 export function listChangesets(range: Range, loaded: Loaded): JsonObject[] {
   return loaded.list<Changeset>(range).map(({ id, state }) => {
-    // A diff is long, and for whoever looks at this one change.
+    // A diff is long, and only shown for a single change.
     const { created_at_ms, diff: _, routed, ...rest } = state;
     const verification = routed === undefined ? undefined : { ...(routed as unknown as JsonObject) };
     return { changeset_id: id, ...rest, verification, created_at: isoTime(created_at_ms) };
