@@ -59,7 +59,7 @@ async function received(message_id: string, step: Step): Promise<Message | undef
 
 type Recipients = { to: string[]; addressed_to?: string | undefined };
 
-/** Whom a letter is for; never oneself, except when one says so by name. */
+/** The recipients of a message; never the sender itself, unless it is addressed by name. */
 async function recipientsOf(
   letter: Letter,
   answered: string | undefined,

@@ -16,15 +16,15 @@ import { inIndexOrder, newestFirst } from '../../ledger/index-order.ts';
 import type { Caller } from '../../ledger/lease.ts';
 import { defineService } from '../../runtime/service.ts';
 
-/** One recipient's copy of a message: each is read and acknowledged by itself. */
+/** One recipient's copy of a message: each is read and acknowledged separately. */
 export interface Message {
   message_id: string;
   thread_id: string;
   from: string;
   to: string;
-  /** Everybody who got it, when it was more than one. */
+  /** All recipients, if there is more than one. */
   recipients?: string[] | undefined;
-  /** How they were meant, if not by name: `capability:typescript`, `team`, `reviewers`. */
+  /** How they were addressed, if not by name: `capability:typescript`, `team`, `reviewers`. */
   addressed_to?: string | undefined;
   subject?: string | undefined;
   body: string;
@@ -35,11 +35,11 @@ export interface Message {
 
 export const MESSAGE = 'message';
 
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 const unread = (agent_id: string) => `unread/${agent_id}\n`;
 const seen = (agent_id: string) => `seen/${agent_id}\n`;
 const thread = (thread_id: string) => `${thread_id}\n`;
-/** What somebody wrote or got in a thread. */
+/** What an agent sent or received in a thread. */
 const part = (thread_id: string, agent_id: string) => `${thread(thread_id)}${agent_id}\n`;
 
 export const messageEntity: EntityType<Message> = {
@@ -55,7 +55,7 @@ export const messageEntity: EntityType<Message> = {
     const box = acknowledged_at_ms === undefined ? unread : seen;
     const when = newestFirst(sent_at_ms);
     const links = [...new Set([from, to])].map((agent_id) => `${part(thread_id, agent_id)}${when}`);
-    // Equal keys come in the order in which they were sent.
+    // Equal keys are in the order of sending.
     return { sort: box(to), group: thread(thread_id), links };
   },
 };
@@ -99,7 +99,9 @@ export function sendMessage(caller: Caller, message: NewMessage): Decision<JsonO
   };
 }
 
-/** Unread ones first come first; `all` has those that were acknowledged behind them; a thread has both. */
+/**
+ * Unread messages come first, oldest first; `all` adds the acknowledged ones after them; a thread has both.
+ */
 export function inboxRanges(agent_id: string, which: Inbox): Range[] {
   if (which.thread_id !== undefined) return threadRanges(agent_id, which.thread_id, which.limit);
   const boxes = which.all ? [unread, seen] : [unread];
@@ -108,15 +110,17 @@ export function inboxRanges(agent_id: string, which: Inbox): Range[] {
 
 function threadRanges(agent_id: string, thread_id: string, limit: number): Range[] {
   return [
-    // The caller's end of it, however many copies to others there are. Of one millisecond the first come first, and the last are
-    // wanted: so some more are read than are shown.
+    // The newest of the caller's part of the thread, however many copies to other agents there are. Within
+    // one millisecond the oldest come first, but the newest are wanted: so a few more are read than are
+    // shown.
     prefixed('link', MESSAGE, part(thread_id, agent_id), limit + limits.entities_per_commit),
-    // Everybody's beginning: what was sent by a Coxswain that did not write those links is found here only.
+    // The beginning of the whole thread: messages sent by a Coxswain version that did not write those links
+    // are found only here.
     prefixed('group', MESSAGE, thread(thread_id), limits.range_rows_max),
   ];
 }
 
-/** What nobody has acknowledged yet, whoever it is for. */
+/** All unacknowledged messages, for any recipient. */
 export function unreadRange(limit: number): Range {
   return prefixed('sort', MESSAGE, 'unread/', limit);
 }
@@ -129,7 +133,7 @@ export interface Inbox {
 
 export function listMessages(agent_id: string, which: Inbox, loaded: Loaded): JsonObject[] {
   const records = inboxRanges(agent_id, which).flatMap((range) => loaded.list<Message>(range));
-  // A box empties as its messages are acknowledged; a thread only grows, and its end is what it has come to.
+  // An inbox empties as its messages are acknowledged; a thread only grows, and its end is the current state.
   const shown =
     which.thread_id === undefined
       ? records.slice(0, which.limit)
@@ -137,7 +141,10 @@ export function listMessages(agent_id: string, which: Inbox, loaded: Loaded): Js
   return shown.map(describe);
 }
 
-/** What one took part in, the copies to others only of what one has sent; each once, in the order in which they were sent. */
+/**
+ * What the agent took part in. Copies to other agents are included only for messages it sent. Each message
+ * once, in the order of sending.
+ */
 function partOf(agent_id: string, records: readonly EntityRecord<Message>[]): EntityRecord<Message>[] {
   const mine = records.filter(({ state }) => state.to === agent_id || state.from === agent_id);
   const each = new Map(mine.map((record) => [record.id, record]));
@@ -153,7 +160,7 @@ function describe({ state }: EntityRecord<Message>): JsonObject {
   };
 }
 
-/** Acknowledging twice is no fault: the first time counts. */
+/** Acknowledging twice is no error: the first time counts. */
 export function acknowledgeMessages(caller: Caller, message_ids: readonly string[]): Decision<JsonObject> {
   const keys = message_ids.map((id) => messageKey(id, caller.agent_id));
   return {
