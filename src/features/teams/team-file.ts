@@ -13,7 +13,7 @@ export type AreaOf = (path: string) => Area | string;
 const word = z.string().min(1).max(128);
 const words = z.array(word).max(100);
 
-/** `strict` says what is unknown; without, the rest can be looked at in spite of it. */
+/** `strict` reports unknown keys; without it, the rest can be checked despite them. */
 function fileSchema(strict: boolean) {
   const object = (strict ? z.strictObject : z.object) as typeof z.strictObject;
   return object({
@@ -59,7 +59,7 @@ export function parseTeam(text: string, areaOf: AreaOf): ParsedTeam {
   return { ok: true, team: { name: read.team, agents: read.agents, rules } };
 }
 
-/** What each part allows and the whole does not. */
+/** Contradictions between parts that are each valid on their own. */
 function inconsistencies({ agents, rules }: TeamFile): [PropertyKey[], string][] {
   const found: [PropertyKey[], string][] = [];
   const names = agents.map(({ name }) => name);

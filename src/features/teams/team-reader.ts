@@ -8,8 +8,9 @@ import type { FileText } from '../../storage/read-bounded.ts';
 import type { Team } from './team.ts';
 
 /**
- * The workspace's `teams.yaml` (or `COX_TEAMS`), read again when it has changed. A file with mistakes in it is no team
- * without rules: whatever depends on the rules is refused until it is mended or taken away.
+ * The workspace's `teams.yaml` (or `COX_TEAMS`), read again when it has changed. A file with mistakes does
+ * not mean a team without rules: whatever depends on the rules is refused until the file is repaired or
+ * removed.
  */
 export class TeamReader {
   readonly path: string;
@@ -25,7 +26,7 @@ export class TeamReader {
 
   async #parse(file: FileText): Promise<Team | Refusal> {
     if (!file.ok) return this.#invalid([{ line: 1, field: 'file', reason: file.reason }]);
-    // Only who has a team pays for the parser.
+    // The parser is loaded only where there is a team.
     const { parseTeam } = await import('./team-file.ts');
     const parsed = parseTeam(file.text, (path) => {
       const area = normaliseArea(path, this.#workspace);

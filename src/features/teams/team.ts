@@ -2,7 +2,7 @@ import { type Area, areaName, covers, overlap } from '../../kernel/area.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { defineService } from '../../runtime/service.ts';
 
-/** Who works together here, and by which rules: what `teams.yaml` says. */
+/** The agents that work together here, and their rules, from `teams.yaml`. */
 export interface Team {
   readonly name: string;
   readonly agents: readonly Member[];
@@ -17,9 +17,12 @@ export interface Member {
 }
 
 export interface Rules {
-  /** Whose work is reviewed by whom. A task of type `review` that names its `author` goes to these reviewers only. */
+  /**
+   * Which agents review whose work. A task of type `review` that names its `author` goes to these reviewers
+   * only.
+   */
   readonly reviews: readonly { readonly of: readonly string[]; readonly by: readonly string[] }[];
-  /** Nobody else locks these paths. */
+  /** Only these agents lock these paths. */
   readonly owns: readonly { readonly agents: readonly string[]; readonly areas: readonly Area[] }[];
   /** How many tasks an agent, or each agent of a role, may have claimed at once. */
   readonly at_once: readonly {
@@ -29,7 +32,7 @@ export interface Rules {
   }[];
 }
 
-/** The owners that keep this agent from locking the area; undefined: nobody does. */
+/** The owners that keep this agent from locking the area; undefined: there are none. */
 export function foreignOwners(team: Team, agent_id: string, wanted: Area): readonly string[] | undefined {
   for (const { agents, areas } of team.rules.owns) {
     if (agents.includes(agent_id)) continue;
@@ -38,7 +41,7 @@ export function foreignOwners(team: Team, agent_id: string, wanted: Area): reado
   return undefined;
 }
 
-/** Who reviews this agent's work; undefined: nobody in particular. */
+/** The agents that review this agent's work; undefined: no particular ones. */
 export function reviewersOf(team: Team, author: string): readonly string[] | undefined {
   const by = team.rules.reviews.filter(({ of }) => of.includes(author)).flatMap((rule) => rule.by);
   return by.length === 0 ? undefined : [...new Set(by)];
@@ -52,7 +55,10 @@ export function tasksAtOnce(team: Team, agent_id: string): number | undefined {
   return limits.length === 0 ? undefined : Math.min(...limits.map(({ tasks }) => tasks));
 }
 
-/** Who locks what belongs to others is refused; ownership is a rule of the file, so it needs no place in the commit. */
+/**
+ * An agent that locks what other agents own is refused. Ownership is a rule of the file, so it needs no check
+ * in the commit.
+ */
 export function notOwner(
   areas: readonly Area[],
   team: Team | Refusal | undefined,
@@ -69,7 +75,7 @@ export function notOwner(
   return undefined;
 }
 
-/** The rules of the team in whose workspace this is; a refusal when its file has mistakes in it. */
+/** The rules of this workspace's team; a refusal when its file has mistakes. */
 export const teamService = defineService<() => Promise<Team | Refusal | undefined>>(
   'team',
   () => async () => undefined,
