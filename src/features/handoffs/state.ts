@@ -33,7 +33,7 @@ const HANDOFF = 'handoff';
 
 const ALL = 'all/';
 
-/** Names hold no line breaks: no name is the beginning of another one's key. */
+/** Names contain no line breaks, so no name is a prefix of another name's key. */
 function ofAgent(agent_name: string): string {
   return `${agent_name}\n`;
 }
@@ -63,7 +63,7 @@ export function writeHandoff(id: string, caller: Caller, handoff: NewHandoff): D
   };
 }
 
-/** Under an id that follows from what it is about: whoever says it again says nothing. */
+/** Under an id derived from its subject: writing it again changes nothing. */
 export function writeHandoffOnce(id: string, author: SessionName, handoff: NewHandoff): Decision<JsonObject> {
   return {
     needs: { keys: [handoffKey(id)] },
