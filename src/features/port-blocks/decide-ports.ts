@@ -3,12 +3,15 @@ import { BLOCK_PORTS } from './port-block.ts';
 import type { PortConfig } from './port-config.ts';
 
 /**
- * A block of ports is a lease whose holder is a session. It has no agent and no fencing token, unlike a lock: nothing is
- * ever written through Coxswain under it, so there is nothing to fence. When it is over is said where it is said for all.
+ * A block of ports is a lease whose holder is a session. Unlike a lock it has no agent and no fencing token:
+ * nothing is ever written through Coxswain under it, so there is nothing to fence. Its expiry is decided
+ * where it is decided for all leases.
  */
 export interface PortLease {
   readonly session_id: string;
-  /** The first port of the block. Not its number: processes may be configured differently, and must not overlap either. */
+  /**
+   * The first port of the block. Not its number: processes with different settings must not overlap either.
+   */
   readonly db_port: number;
   readonly expires_at_ms: number;
 }
@@ -16,7 +19,7 @@ export interface PortLease {
 export interface PortRequest {
   readonly session_id: string;
   readonly ttl_ms: number;
-  /** Blocks on which another program was found to listen. */
+  /** Blocks on which another program was found listening. */
   readonly avoid: ReadonlySet<number>;
 }
 
@@ -24,7 +27,7 @@ export type PortVerdict =
   | {
       readonly verdict: 'granted';
       readonly lease: PortLease;
-      /** The session had this block before, and what listens there is most likely its own. */
+      /** The session had this block before, so what listens there is most likely its own program. */
       readonly kept: boolean;
     }
   | { readonly verdict: 'full'; readonly live: readonly PortLease[] };
@@ -32,8 +35,9 @@ export type PortVerdict =
 type Layout = Pick<PortConfig, 'base' | 'range' | 'sessions_max'>;
 
 /**
- * Who gets which block. Leases that ran out are still in the list until somebody takes their place: a session that comes
- * back late finds its block again, and others get it only when no unused one is left, for its programs may still run.
+ * Which session gets which block. Expired leases stay in the list until another session takes their place. A
+ * session that comes back late finds its block again, and other sessions get it only when no unused block is
+ * left, because its programs may still run.
  */
 export function decideAllocation(
   leases: readonly PortLease[],

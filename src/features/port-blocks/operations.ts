@@ -72,7 +72,7 @@ export const portsStatus = {
     const allocations = listed.leases.map(({ session_id, db_port, expires_at_ms }) => ({
       session_id,
       ...portBlock(session_id, db_port),
-      // Rounded up: a live one never has none left.
+      // Rounded up: a live lease never shows 0 minutes.
       remaining_minutes: Math.ceil((expires_at_ms - listed.now_ms) / 60_000),
       expires_at: isoTime(expires_at_ms),
     }));

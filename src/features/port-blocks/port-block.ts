@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** The ports of a block that are used: database, REST, realtime, API. The rest of its range is the session's own. */
+/**
+ * The ports of a block that are used: database, REST, realtime, API. The session may use the rest of its
+ * range freely.
+ */
 export const BLOCK_PORTS = 4;
 
 export type PortBlock = {
@@ -22,7 +25,10 @@ export function portBlock(session_id: string, db_port: number): PortBlock {
   };
 }
 
-/** For a shell's `eval`: nothing in it but numbers and hexadecimal digits, whatever the session is called. */
+/**
+ * For a shell's `eval`: the values contain only numbers and hexadecimal digits, whatever the session is
+ * called.
+ */
 export function envSnippet(block: PortBlock): string {
   const variables = {
     AGENT_COORDINATOR_DB_PORT: block.db_port,

@@ -36,7 +36,10 @@ const SETTINGS = {
 
 const PORTS_END = 65_536;
 
-/** The settings from the environment, or the first one that can't be used. Long-lived doors ask when they start. */
+/**
+ * The settings from the environment, or a refusal for the first invalid one. Long-lived doors check them at
+ * start.
+ */
 export function readPortConfig(env: NodeJS.ProcessEnv): PortConfig | Refusal {
   const values: Record<string, number> = {};
   for (const [name, setting] of Object.entries(SETTINGS)) {
@@ -62,7 +65,7 @@ function readNumber(
   { standard, least, most, whole }: Setting,
   given: string | undefined,
 ): number | Refusal {
-  // An empty variable is the shell's way of leaving it out.
+  // An empty variable counts as not set.
   if (given === undefined || given === '') return standard;
   const value = (whole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;

@@ -6,7 +6,7 @@ import { systemRandom } from '../../kernel/ids.ts';
 import { type RefusalCode, StoreFailure } from '../../kernel/refusal.ts';
 import { overlap, type PortLease } from './decide-ports.ts';
 
-/** "CoxP": tells our file from other programs' databases. */
+/** "CoxP": distinguishes our file from other programs' databases. */
 const APPLICATION_ID = 0x436f7850;
 const SCHEMA = 1;
 const TABLE = `CREATE TABLE leases (
@@ -23,16 +23,17 @@ const PAUSE_MS_MAX = 10;
 /** The leases as one transaction sees and changes them. */
 export interface PortTable {
   leases(): PortLease[];
-  /** Takes the place of what the session had, and of leases that ran out on these ports. */
+  /** Replaces the session's previous lease, and expired leases on these ports. */
   grant(lease: PortLease): void;
   remove(session_id: string): void;
 }
 
 /**
- * What the user's processes on this machine agree on: a small SQLite file of its own, whatever store is configured. It is
- * opened for each change and closed after it. That costs a millisecond for something an agent does twice a day, and leaves
- * nothing to guard: no connection to a file that was moved meanwhile, nothing to close. A process that is killed amid a
- * change leaves a journal, and whoever comes next takes the change back.
+ * What the user's processes on this machine agree on: a small separate SQLite file, whatever store is
+ * configured. It is opened for each change and closed after it. That costs a millisecond for something an
+ * agent does twice a day, and leaves nothing to guard: no connection to a file that was moved meanwhile,
+ * nothing to close. A process that is killed during a change leaves a journal, and the next process rolls the
+ * change back.
  */
 export async function changePorts<T>(
   folder: string,
@@ -63,7 +64,7 @@ function prepareFile(folder: string, file: string): void {
       `Port allocations are kept in ${folder}, which must belong to you and to no other writer.`,
     );
   try {
-    // Created here and not by SQLite, so that it is private from its first moment; its journal inherits that.
+    // Created here and not by SQLite, so that it is private from the start; its journal inherits that.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -80,7 +81,7 @@ function inTransaction<T>(file: string, change: (table: PortTable) => T): T {
     database.exec('COMMIT');
     return result;
   } finally {
-    // Takes back what was not committed.
+    // Rolls back what was not committed.
     database.close();
   }
 }
@@ -126,7 +127,7 @@ const CORRUPT = 11;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
 
-/** SQLite's own codes; the low byte is the error, the rest says more about it. */
+/** SQLite's own codes: the low byte is the error, the rest gives details. */
 function sqliteCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
 }

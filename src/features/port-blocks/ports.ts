@@ -6,20 +6,21 @@ import { decideAllocation, type PortLease, type PortVerdict } from './decide-por
 import { type PortConfig, readPortConfig } from './port-config.ts';
 import type { PortTable } from './port-state.ts';
 
-/** Port blocks for the sessions of one user on one machine. It knows no store and needs none. */
+/** Port blocks for the sessions of one user on one machine. It needs no store. */
 export interface Ports {
   allocate(session_id: string, ttl_minutes: number | undefined): Promise<PortLease | Refusal>;
-  /** Answers whether there was anything to release. */
+  /** Returns whether there was anything to release. */
   release(session_id: string): Promise<boolean | Refusal>;
-  /** The live ones, and the time by which they are. */
+  /** The live leases, and the time at which that was determined. */
   list(): Promise<{ leases: PortLease[]; now_ms: number } | Refusal>;
 }
 
-// This and the state are loaded when asked for: most processes never do, and every command would start later.
+// This and the state are loaded on demand: most processes never need them, and every command would start
+// later.
 const looksTaken = async (db_port: number) => (await import('./taken-ports.ts')).isBlockTaken(db_port);
 
 export function createPorts(env: NodeJS.ProcessEnv, clock: Clock, isTaken = looksTaken): Ports {
-  /** Settings first: what is wrong with them is said by every call alike. */
+  /** Settings first: every call reports invalid settings in the same way. */
   const change = async <T>(decide: (table: PortTable, now_ms: number, config: PortConfig) => T) => {
     const config = readPortConfig(env);
     if ('success' in config) return config;
@@ -31,7 +32,7 @@ export function createPorts(env: NodeJS.ProcessEnv, clock: Clock, isTaken = look
       const ttl_ms = Math.round((ttl_minutes ?? config.ttl_minutes) * 60_000);
       const verdict = decideAllocation(table.leases(), { session_id, ttl_ms, avoid }, now_ms, config);
       if (verdict.verdict === 'granted') table.grant(verdict.lease);
-      // What it tried on the way is of no use to it.
+      // The block it tried on the way is of no use to it.
       else if (avoid.size > 0) table.remove(session_id);
       return verdict;
     });
@@ -42,7 +43,7 @@ export function createPorts(env: NodeJS.ProcessEnv, clock: Clock, isTaken = look
         const verdict = await attempt(session_id, ttl_minutes, avoid);
         if ('success' in verdict) return verdict;
         if (verdict.verdict === 'full') return noneLeft(verdict.live, avoid);
-        // Looked at while it is already ours: nobody else who asks gets in between.
+        // Checked after the lease is granted: no other session can get the block in between.
         const { lease, kept } = verdict;
         if (kept || !(await isTaken(lease.db_port))) return lease;
         avoid.add(lease.db_port);

@@ -5,8 +5,9 @@ const ANSWER_MS_MAX = 300;
 const LOOPBACKS = ['127.0.0.1', '::1'];
 
 /**
- * Whether a program that asked nobody listens on one of the block's ports. A courtesy and no promise: it may start a moment
- * later, or listen on another address. Connecting and not binding, because two who bind at once would take each other for it.
+ * Whether a program that did not ask for ports listens on one of the block's ports. A courtesy and no
+ * guarantee: a program may start a moment later, or listen on another address. It connects instead of
+ * binding, because two processes that bind at once would mistake each other for such a program.
  */
 export async function isBlockTaken(db_port: number): Promise<boolean> {
   const ports = Array.from({ length: BLOCK_PORTS }, (_, offset) => db_port + offset);
@@ -22,7 +23,7 @@ function accepts(host: string, port: number): Promise<boolean> {
       resolve(accepted);
     };
     socket.once('connect', () => answer(true));
-    // Silence on the own machine is a firewall's: it must not make every block look taken.
+    // On the local machine, no reply means a firewall: it must not make every block look taken.
     socket.once('timeout', () => answer(false));
     socket.once('error', () => answer(false));
   });
