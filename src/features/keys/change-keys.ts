@@ -22,7 +22,7 @@ export function createKey({ id, valid_ms, ...key }: NewKey): Decision<JsonObject
     needs: { keys: [apiKey(id)], ranges: [EVERY_KEY] },
     decide(loaded, now_ms) {
       if (loaded.get(apiKey(id)) !== undefined) throw new Error(`there already is a key ${id}`);
-      // A bound on carelessness, not a promise: two at once may make one more.
+      // A guard against carelessness, not a strict bound: two calls at once may create one more.
       if (loaded.list(EVERY_KEY).length >= limits.keys_max)
         return refused(refuse('too_large', `There are ${limits.keys_max} keys already.`));
       const expires_at_ms = valid_ms === undefined ? undefined : Math.floor(now_ms) + valid_ms;
@@ -33,7 +33,7 @@ export function createKey({ id, valid_ms, ...key }: NewKey): Decision<JsonObject
   };
 }
 
-/** Revoking twice is revoked; the first time counts. */
+/** Revoking twice is no error; the first time counts. */
 export function revokeKey(id: string, agent_id: string): Decision<JsonObject> {
   const key = apiKey(id);
   return {

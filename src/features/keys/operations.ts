@@ -17,7 +17,7 @@ export interface CreateInput {
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** A person's key is of another kind, and looks it. */
+/** A person's key has a recognisably different form. */
 function keyText(role: KeyRole, id: string, secret: string): string {
   return `${role === 'person' ? 'coxp' : 'cox'}_${id}_${secret}`;
 }
@@ -59,8 +59,8 @@ export const createKey = {
     const key = { ...identity, id, hash: secretHash(secret), created_by, valid_ms };
     const answer = answerOf(await step.run(decideCreate(key)));
     if (isRefusal(answer)) return answer;
-    // The committed answer is in the log, so the secret joins it only here; and only in the call that made this very
-    // key: one that repeats an operation id has made up another secret, which opens nothing.
+    // The committed answer is in the log, so the secret is added only here, and only in the call that created
+    // this very key: a call that repeats an operation id has generated another secret, which opens nothing.
     if (answer.key_id === id) return { ...answer, key: keyText(identity.role, id, secret) };
     const message = 'This call was made before; the key was shown then, and is shown only once.';
     return { ...answer, message };

@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import { nameProblem, personId, reservedProblem } from '../../kernel/names.ts';
 import { fields, inputSchema, someText } from '../../runtime/input-schema.ts';
 
-/** A name that any door would take: a key for one it refuses would open nothing. */
+/** A name that every door accepts: a key for a name that is refused would open nothing. */
 function name(description: string, problem: (value: string) => string | undefined) {
   return someText(limits.agent_id_chars_max, description)
     .superRefine((value, context) => {

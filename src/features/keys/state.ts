@@ -3,12 +3,12 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 
 /**
- * What a key lets its bearer be: one agent; any agent it names (a service that speaks for many); a person, who is of
- * another kind than all agents and may decide about them.
+ * What a key lets its bearer be: one agent; any agent it names (a service that acts for many); or a person,
+ * who is of a different kind than all agents and may decide about them.
  */
 export type KeyRole = 'agent' | 'service' | 'person';
 
-/** An API key without its secret: the log and the store know the hash only. */
+/** An API key without its secret: the log and the store only know the hash. */
 export interface KeyState {
   readonly name: string;
   readonly role: KeyRole;
@@ -47,7 +47,7 @@ export const keyEntity: EntityType<KeyState> = {
   index: () => ({}),
 };
 
-/** Whether it opens anything at that moment. */
+/** Whether it is valid at that moment. */
 export function isLive(state: KeyState, now_ms: number): boolean {
   return state.revoked_at_ms === undefined && (state.expires_at_ms ?? Number.POSITIVE_INFINITY) > now_ms;
 }

@@ -10,7 +10,10 @@ export interface StoredKey {
   readonly now_ms: number;
 }
 
-/** The key of the store that a presented text opens; undefined for what is unknown, revoked, expired or no key at all. */
+/**
+ * The stored key that a presented text matches; undefined if it is unknown, revoked, expired or no key at
+ * all.
+ */
 export async function storedKey(
   { store, project }: Pick<Coxswain, 'store' | 'project'>,
   presented: string,
