@@ -17,7 +17,7 @@ export interface Failure {
 }
 
 /** This side gave up. */
-export type Outcome = Reply | Failure | { readonly kind: 'aborted'; readonly sent: boolean };
+export type ExchangeOutcome = Reply | Failure | { readonly kind: 'aborted'; readonly sent: boolean };
 
 /** `node:http` or `node:https`: fetch takes three times as long for a small request. */
 export interface Protocol {
@@ -54,7 +54,7 @@ export function exchange(
   options: RequestOptions & { agent: Agent },
   body: string,
   bounds: Bounds,
-): Promise<Outcome> {
+): Promise<ExchangeOutcome> {
   return new Promise((resolve) => {
     const { signal, closing } = bounds;
     let sent = false;
@@ -64,7 +64,7 @@ export function exchange(
     const tooSlow = () => end({ kind: 'failure', what: 'took too long to answer', sent, passing: true });
     let timer = setTimeout(tooSlow, bounds.left_ms());
     const outgoing = request({ ...options, method: 'POST' });
-    const end = (outcome: Outcome) => {
+    const end = (outcome: ExchangeOutcome) => {
       if (over) return;
       over = true;
       clearTimeout(timer);
@@ -93,7 +93,7 @@ export function exchange(
   });
 }
 
-function readResponse(response: IncomingMessage, end: (outcome: Outcome) => void): void {
+function readResponse(response: IncomingMessage, end: (outcome: ExchangeOutcome) => void): void {
   const tooLarge = () =>
     end({ kind: 'failure', what: 'answered with more than an answer can be', sent: true, passing: false });
   if (Number(response.headers['content-length']) > RESPONSE_BYTES_MAX) {

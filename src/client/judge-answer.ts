@@ -1,15 +1,15 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { Outcome } from './exchange.ts';
+import type { ExchangeOutcome } from './exchange.ts';
 import { aborted, type Doubt, refusalOf, unavailable } from './refusals.ts';
 
-export interface Judgement {
+export interface AnswerJudgement {
   readonly answer: JsonObject;
   /** Worth another try, but not before this time. Undefined: this is the answer. */
   readonly again?: { readonly after_ms: number };
 }
 
 /** What an exchange means for the caller. `url` is where the request went, without any secrets. */
-export function judge(outcome: Outcome, url: string, doubt: Doubt | undefined): Judgement {
+export function judge(outcome: ExchangeOutcome, url: string, doubt: Doubt | undefined): AnswerJudgement {
   if (outcome.kind === 'aborted') return { answer: aborted(outcome.sent ? doubt : undefined) };
   if (outcome.kind === 'failure') {
     const answer = unavailable(url, outcome.what, outcome.sent ? doubt : undefined);

@@ -27,7 +27,7 @@ export interface Caller {
   readonly token?: number | undefined;
 }
 
-export type Standing =
+export type LeaseStanding =
   /** There is no holder now. `lapsed` is the lease that expired, if one did. */
   | { readonly standing: 'free'; readonly lapsed: Lease | undefined }
   | { readonly standing: 'mine'; readonly lease: Lease }
@@ -52,7 +52,7 @@ export interface Sharing {
   readonly shared?: boolean | undefined;
 }
 
-export function standing(lease: Lease | undefined, caller: Caller, now_ms: number): Standing {
+export function standing(lease: Lease | undefined, caller: Caller, now_ms: number): LeaseStanding {
   if (lease === undefined || isOver(lease, now_ms)) return { standing: 'free', lapsed: lease };
   if (caller.token !== undefined && caller.token !== lease.token) return { standing: 'superseded', lease };
   return { standing: lease.agent_id === caller.agent_id ? 'mine' : 'taken', lease };

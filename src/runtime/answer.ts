@@ -5,9 +5,9 @@ import { type Refusal, type RefusalCode, refuse, StoreFailure } from '../kernel/
  * The classes of answers a door tells apart. `refused` is an answer to a good question (a lock is held); `input` is a
  * question to put right; `waiting` is for a person to decide; `forbidden` is one that only others may ask; `store` and `fault` are no answer at all.
  */
-export type Verdict = 'done' | 'refused' | 'waiting' | 'input' | 'forbidden' | 'store' | 'fault';
+export type AnswerVerdict = 'done' | 'refused' | 'waiting' | 'input' | 'forbidden' | 'store' | 'fault';
 
-const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
+const VERDICTS: Partial<Record<RefusalCode, AnswerVerdict>> = {
   invalid_input: 'input',
   unknown_operation: 'input',
   path_invalid: 'input',
@@ -40,7 +40,7 @@ const VERDICTS: Partial<Record<RefusalCode, Verdict>> = {
   internal_error: 'fault',
 };
 
-export function verdictOf(answer: JsonObject): Verdict {
+export function verdictOf(answer: JsonObject): AnswerVerdict {
   if (answer.success !== false) return answer.waiting_for_person === true ? 'waiting' : 'done';
   // Most codes travel as `error`, those of some seeds as `action`.
   const code = [answer.error, answer.action].find((value) => typeof value === 'string');
@@ -48,7 +48,7 @@ export function verdictOf(answer: JsonObject): Verdict {
   return VERDICTS[code as RefusalCode] ?? 'refused';
 }
 
-export const EXIT_CODES: Record<Verdict, number> = {
+export const EXIT_CODES: Record<AnswerVerdict, number> = {
   done: 0,
   refused: 1,
   waiting: 3,
@@ -58,7 +58,7 @@ export const EXIT_CODES: Record<Verdict, number> = {
   fault: 1,
 };
 
-export const HTTP_STATUS: Record<Verdict, number> = {
+export const HTTP_STATUS: Record<AnswerVerdict, number> = {
   done: 200,
   refused: 200,
   waiting: 200,

@@ -14,7 +14,7 @@ const ROUND_MS = 60_000;
  * What a process that lives long does besides answering: it says for its own agents that they are still there, and it
  * cleans up after those who fell silent, and says whose claims are stale. Others would do that too, when they are turned away; this only makes it sooner.
  */
-export function tend(coxswain: Coxswain, own: () => Iterable<Connection> = () => []): { stop(): void } {
+export function maintain(coxswain: Coxswain, own: () => Iterable<Connection> = () => []): { stop(): void } {
   const stopping = new AbortController();
   const housekeeper = housekeeperOf(coxswain);
   const work = async () => {

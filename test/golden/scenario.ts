@@ -4,7 +4,7 @@ import { type Fleet, noFleet } from '../../src/features/claims/fleet/fleet.ts';
 import { Presence } from '../../src/features/sessions/presence.ts';
 import { TeamReader } from '../../src/features/teams/team-reader.ts';
 import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
-import { Rules } from '../../src/features/trust/enforcement/rulebook-reader.ts';
+import { RulebookReader } from '../../src/features/trust/enforcement/rulebook-reader.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { createIds } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -101,7 +101,7 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   const store = new MemoryStore({ entities, clock, random, ids });
   const workspace = findWorkspace(folder);
   const project = 'golden';
-  const rules = new Rules(store, project, clock);
+  const rules = new RulebookReader(store, project, clock);
   const around = { enforcement: profileEnforcement(rules), services: placeServices({ rules }) };
   const context = { store, clock, ids, workspace, project, hints, ...around };
   const connect = (agent_id: string) =>

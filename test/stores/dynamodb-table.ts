@@ -1,7 +1,7 @@
 import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { Unplaced } from '../../src/ledger/log.ts';
 import { type Item, keyOf, text, textOf } from '../../src/stores/dynamodb/item.ts';
-import { logPartition, outboxPlace, type Place } from '../../src/stores/dynamodb/item-layout.ts';
+import { type ItemPlace, logPartition, outboxPlace } from '../../src/stores/dynamodb/item-layout.ts';
 import { rowItem } from '../../src/stores/dynamodb/rows.ts';
 import type { QueryOptions, TableClient, Transacted } from '../../src/stores/dynamodb/table-client.ts';
 
@@ -44,7 +44,7 @@ export class StandInTable {
     ).length;
   }
 
-  async get(place: Place): Promise<Item | undefined> {
+  async get(place: ItemPlace): Promise<Item | undefined> {
     await this.at('get');
     return this.items.get(nameOf(keyOf(place)));
   }

@@ -1,8 +1,8 @@
-import type { Place } from './parameters.ts';
+import type { ShellPlace } from './parameters.ts';
 import { readCommands } from './read.ts';
 import type { Reading } from './reading.ts';
 import type { SimpleCommand } from './shell-command.ts';
-import { Findings, type Touched, type Write, type Writer } from './shell-findings.ts';
+import { ShellFindings, type Touched, type Write, type Writer } from './shell-findings.ts';
 import { fileWriters } from './writers/file-writers.ts';
 import { git } from './writers/git-writers.ts';
 import { outputWriters } from './writers/output-writers.ts';
@@ -10,7 +10,7 @@ import { packageWriters } from './writers/package-writers.ts';
 import { textWriters } from './writers/text-writers.ts';
 import { toolWriters } from './writers/tool-writers.ts';
 
-export type { Place } from './parameters.ts';
+export type { ShellPlace as Place } from './parameters.ts';
 export { readCommands } from './read.ts';
 export type { Reading } from './reading.ts';
 export type { Touched, Write } from './shell-findings.ts';
@@ -37,13 +37,13 @@ function mayWrite({ name, outputs }: SimpleCommand): boolean {
  * Which files a command line would write, create, move or delete. Nothing is run and nothing looked up; a program that is not
  * known here, or a script in a file, writes nothing as far as this can tell.
  */
-export function filesWritten(command: string | readonly string[], place: Place): Touched {
+export function filesWritten(command: string | readonly string[], place: ShellPlace): Touched {
   return filesWrittenIn(readCommands(command, place), place);
 }
 
 /** The same for a command line that was read before: guardrails and locks look at one reading. */
-export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: Place): Touched {
-  const found = new Findings(unknown, cwd);
+export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: ShellPlace): Touched {
+  const found = new ShellFindings(unknown, cwd);
   // Files over there are nobody's here.
   for (const each of commands) if (each.elsewhere !== true) noteWrites(each, found);
   return found.touched;
@@ -52,12 +52,12 @@ export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: Place): 
 /** The files that one command writes, wherever it runs. */
 export function writesOf(command: SimpleCommand): readonly Write[] {
   if (!mayWrite(command)) return [];
-  const found = new Findings([]);
+  const found = new ShellFindings([]);
   noteWrites(command, found);
   return found.writes;
 }
 
-function noteWrites(command: SimpleCommand, found: Findings): void {
+function noteWrites(command: SimpleCommand, found: ShellFindings): void {
   if (command.outputs.length > 0) found.file({ ...command, name: '' }, command.outputs);
   for (const write of writersOf(command.name)) write(command, found);
 }

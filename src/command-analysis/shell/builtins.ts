@@ -1,10 +1,10 @@
-import type { Place } from './parameters.ts';
+import type { ShellPlace } from './parameters.ts';
 import { printedBy, printing } from './prints.ts';
 import { afterOptions, parseOptions } from './program-options.ts';
 import { isKnown, type Lines, literal, shortFolder, unknownWord, type Word, within } from './word.ts';
 import { assign, enter, type World } from './world.ts';
 
-function changeFolder(words: readonly Word[], world: World, place: Place): World {
+function changeFolder(words: readonly Word[], world: World, place: ShellPlace): World {
   const target = words[afterOptions(words, 1)];
   if (target === undefined)
     return enter(world, place.home === undefined ? unknownWord('~') : literal(place.home));
@@ -41,7 +41,7 @@ export function builtin(
   words: readonly Word[],
   world: World,
   input: Lines | undefined,
-  place: Place,
+  place: ShellPlace,
 ): World | undefined {
   switch (words[0]?.text) {
     case 'cd':

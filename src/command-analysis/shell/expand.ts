@@ -6,7 +6,7 @@ import {
   type WordPart,
 } from 'unbash';
 import { expandBraces } from './braces.ts';
-import { ANY_NAME, operate, type Place, variable, whereabouts } from './parameters.ts';
+import { ANY_NAME, operate, type ShellPlace, variable, whereabouts } from './parameters.ts';
 import { isKnown, literal, type Stream, unknownPart, unknownWord, unquoted, type Word } from './word.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +14,7 @@ type SourceWord = Extract<SyntaxNode, { type: 'Word' }>;
 
 /** Where a word is expanded: variables and folder, and somebody who reads the commands inside it. */
 export interface Shell {
-  readonly place: Place;
+  readonly place: ShellPlace;
   readonly world: World;
   /** Reads a substitution's commands; answers what they print, where that is known, and which they are. */
   substitute(script: ParsedScript): Stream;

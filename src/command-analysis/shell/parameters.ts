@@ -3,7 +3,7 @@ import { isAbsolute, literal, mapWord, unknownPart, type Word, within } from './
 import type { World } from './world.ts';
 
 /** What is known of the machine a command line would run on; the analysis itself looks at nothing. */
-export interface Place {
+export interface ShellPlace {
   readonly cwd: string;
   readonly home?: string | undefined;
   /** The top of the work tree, for `$(git rev-parse --show-toplevel)`. */
@@ -19,13 +19,13 @@ const NUMBERS = /^(?:[$!?#]|RANDOM|SRANDOM|SECONDS|UID|EUID|PPID|BASHPID|LINENO|
 
 export const ANY_NAME: Word = { text: '*', glob: true };
 
-export function whereabouts(place: Place, world: World): Word {
+export function whereabouts(place: ShellPlace, world: World): Word {
   if (world.folder.unknown !== undefined || isAbsolute(world.folder.text)) return world.folder;
   return world.folder.text === '' ? literal(place.cwd) : within(literal(place.cwd), world.folder);
 }
 
 /** What a variable holds; undefined: nothing here gives it a value. */
-export function variable(name: string, place: Place, world: World): readonly Word[] | undefined {
+export function variable(name: string, place: ShellPlace, world: World): readonly Word[] | undefined {
   const known = world.variables.get(name);
   if (known !== undefined) return known;
   if (/^[1-9]\d?$/.test(name)) {

@@ -2,7 +2,7 @@ import { decodedBy } from './decoders.ts';
 import { escapesRead } from './escapes.ts';
 import { filtered } from './filters.ts';
 import { linesRead } from './inputs.ts';
-import { ANY_NAME, type Place } from './parameters.ts';
+import { ANY_NAME, type ShellPlace } from './parameters.ts';
 import { parseOptions } from './program-options.ts';
 import { isSentAway, type SimpleCommand } from './shell-command.ts';
 import {
@@ -146,14 +146,14 @@ function grepped(name: string, args: readonly Word[]): Lines | undefined {
 }
 
 /** The top of the work tree around a folder, if that is the one where the command line started. */
-function topOf(folder: Word, { cwd, root }: Place): string | undefined {
+function topOf(folder: Word, { cwd, root }: ShellPlace): string | undefined {
   if (!isKnown(folder) || folder.glob || root === undefined) return undefined;
   if (!/^(?:\/|\.\.(?:\/|$))/.test(folder.text)) return root;
   const whole = shortFolder(within(literal(cwd), folder)).text;
   return whole === root || whole.startsWith(`${root}/`) ? root : undefined;
 }
 
-function gitPrinted({ args, folder }: Printing, place: Place): Lines | undefined {
+function gitPrinted({ args, folder }: Printing, place: ShellPlace): Lines | undefined {
   const [command, ...rest] = args.map(({ text }) => text);
   if (command === 'rev-parse') {
     const asksTop = rest.find((word) => word === '--show-toplevel' || word === '--show-cdup');
@@ -197,12 +197,12 @@ function pathPart(name: 'basename' | 'dirname', args: readonly Word[]): Lines | 
   ];
 }
 
-function whereAt(folder: Word, { cwd }: Place): Word {
+function whereAt(folder: Word, { cwd }: ShellPlace): Word {
   return folder.text === '' && isKnown(folder) ? literal(cwd) : within(literal(cwd), folder);
 }
 
 /** The path itself: whoever uses it follows the same links. */
-function real({ name, args, folder }: Printing, place: Place): Lines | undefined {
+function real({ name, args, folder }: Printing, place: ShellPlace): Lines | undefined {
   const options = parseOptions(args, { takes: '--relative-to --relative-base' });
   if (options.has('--relative-to', '--relative-base')) return undefined;
   if (name === 'readlink' && !options.has('-f', '-e', '-m', '--canonicalize')) return undefined;
@@ -232,7 +232,7 @@ export function printing(words: readonly Word[]): Printing {
 }
 
 /** What a command prints, as far as its command line says; undefined: something. */
-export function printedBy(command: Printing, place: Place): Lines | undefined {
+export function printedBy(command: Printing, place: ShellPlace): Lines | undefined {
   const { name, args, folder } = command;
   if (isSentAway(command.outputs) || SILENT.has(name)) return [];
   if (name === 'echo') return echoed(args);

@@ -17,7 +17,7 @@ import { expandWord, type Shell } from './expand.ts';
 import { gitHelpers } from './git-names.ts';
 import { forLoop, uncountedLoop, whileLoop } from './loops.ts';
 import { countersIn, startsItselfTwice, substitutionsIn } from './nodes.ts';
-import type { Place } from './parameters.ts';
+import type { ShellPlace } from './parameters.ts';
 import { printedBy, substituted, UNSEEN } from './prints.ts';
 import { programFirst, programWord } from './program-name.ts';
 import { type Flow, isSure, type Reading, simpleCommand } from './reading.ts';
@@ -49,7 +49,7 @@ const AT_ONCE = /^(?:eval|builtin|command|env|sudo|time|timeout|nice|(?:ba|z|da|
 class Reader {
   readonly commands: SimpleCommand[] = [];
   readonly doubts = new Doubts();
-  readonly #place: Place;
+  readonly #place: ShellPlace;
   readonly #functions = new Functions();
   readonly #names = new Names();
   readonly #files: WrittenFiles;
@@ -62,7 +62,7 @@ class Reader {
   readonly #shellIn = (world: World): Shell => this.#shell(world);
   readonly #budget = new Budget();
 
-  constructor(place: Place) {
+  constructor(place: ShellPlace) {
     this.#place = place;
     this.#files = new WrittenFiles(place);
   }
@@ -376,7 +376,7 @@ class Reader {
 }
 
 /** Reads a command line, or the argument list of a program, into the simple commands that would run. */
-export function readCommands(command: string | readonly string[], place: Place): Reading {
+export function readCommands(command: string | readonly string[], place: ShellPlace): Reading {
   const reader = new Reader(place);
   const flow: Flow = { input: undefined, from: [], printed: undefined, through: [], afterSuccessOf: [] };
   try {

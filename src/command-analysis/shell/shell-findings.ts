@@ -46,7 +46,7 @@ type OneOrMore = Word | readonly Word[];
 const listed = (words: OneOrMore): readonly Word[] => ('text' in words ? [words] : words);
 
 /** Gathers what the commands of one line write, each place once. */
-export class Findings {
+export class ShellFindings {
   readonly #writes = new Map<string, Write>();
   readonly #unknown: Set<string>;
   readonly #links: Links;
@@ -167,4 +167,4 @@ function placeOf({ folder }: SimpleCommand, word: Word): string | undefined {
 }
 
 /** Says what one command writes. */
-export type Writer = (command: SimpleCommand, found: Findings) => void;
+export type Writer = (command: SimpleCommand, found: ShellFindings) => void;

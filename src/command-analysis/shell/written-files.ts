@@ -1,4 +1,4 @@
-import type { Place } from './parameters.ts';
+import type { ShellPlace } from './parameters.ts';
 import { printedBy, UNSEEN } from './prints.ts';
 import type { Output, SimpleCommand } from './shell-command.ts';
 import {
@@ -19,9 +19,9 @@ const IN_OPTION = /^--[a-z][\w-]*=(.+)$/s;
 /** What a command line itself writes into files: whoever runs or prints one of them later has what can be seen here. */
 export class WrittenFiles {
   readonly #lines = new Map<string, Lines>();
-  readonly #place: Place;
+  readonly #place: ShellPlace;
 
-  constructor(place: Place) {
+  constructor(place: ShellPlace) {
     this.#place = place;
   }
 

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
 
-export interface Input {
+export interface QueryAuditInput {
   readonly agent_id?: string;
   readonly operation?: string;
   readonly since?: string;
@@ -48,12 +48,15 @@ export const queryAudit = {
       ...(page.below === undefined ? {} : { next_cursor: writeCursor(page.below) }),
     };
   },
-} satisfies Operation<Input>;
+} satisfies Operation<QueryAuditInput>;
 
 /**
  * An agent sees what it did itself; a person, or a caller with direct access to the store, sees everything.
  */
-function visibleAgent({ agent_id }: Input, { authority, caller }: Step): string | undefined | Refusal {
+function visibleAgent(
+  { agent_id }: QueryAuditInput,
+  { authority, caller }: Step,
+): string | undefined | Refusal {
   if (authority !== 'agent') return agent_id;
   if (agent_id === undefined || agent_id === caller.agent_id) return caller.agent_id;
   return refuse('forbidden', 'An agent sees only its own rows of the audit trail.', { field: 'agent_id' });

@@ -39,7 +39,7 @@ export interface GrantTaking {
   readonly until_ms: number;
 }
 
-export type Verdict = 'approved' | 'feedback' | 'done' | 'failed';
+export type BoardVerdict = 'approved' | 'feedback' | 'done' | 'failed';
 
 /** The right and the duty of one agent to deliver its part in one phase. */
 export interface BoardGrant {
@@ -52,7 +52,7 @@ export interface BoardGrant {
   /** When this attempt was started. */
   readonly started_at_ms?: number | undefined;
   readonly taken?: GrantTaking | undefined;
-  readonly delivered?: { readonly artefact_id: string; readonly verdict: Verdict } | undefined;
+  readonly delivered?: { readonly artefact_id: string; readonly verdict: BoardVerdict } | undefined;
 }
 
 export interface BoardClaimState {
@@ -135,7 +135,7 @@ export function isOutstanding(state: BoardClaimState, agent_id: string): boolean
 const NEVER_MS = 999_999_999_999_999;
 
 /** The next time at which something changes without any agent doing anything. */
-export function dueAt_ms(state: BoardClaimState): number {
+export function boardClaimDueAt_ms(state: BoardClaimState): number {
   const deadlines = outstanding(state).map((agent_id) => grantTo(state, agent_id)?.deadline_ms ?? 0);
   if (isBidding(state) && state.bids_due_ms !== undefined && state.awaited.length > 0)
     deadlines.push(state.bids_due_ms);
@@ -148,7 +148,7 @@ export const boardClaimEntity: EntityType<BoardClaimState> = {
   index(state) {
     if (!isOpen(state)) return { sort: `${ENDED}${newestFirst(state.ended_at_ms ?? 0)}` };
     return {
-      sort: `${DUE}${padded(dueAt_ms(state))}`,
+      sort: `${DUE}${padded(boardClaimDueAt_ms(state))}`,
       group: isBidding(state) ? `${BIDDING}${padded(state.generation)}` : undefined,
       links: isBidding(state) ? state.awaited.map(bidOf) : outstanding(state).map(grantOf),
     };
@@ -165,7 +165,7 @@ interface BoardEventData {
   readonly granted: Readonly<Record<string, Omit<BoardGrant, 'phase' | 'granted_at_ms'>>>;
   readonly grant: BoardGrant;
   readonly artefact_id: string;
-  readonly verdict: Verdict;
+  readonly verdict: BoardVerdict;
   readonly reason: string;
 }
 

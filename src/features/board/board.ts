@@ -4,7 +4,7 @@ import type { EntityKey, EntityRecord, EntityType, EventBody } from '../../ledge
 import { type Bid, type Bidder, type BoardSettings, DEFAULT_SETTINGS, type Phase } from './board-settings.ts';
 
 /** An agent on the roster. */
-export interface Member extends Bidder {
+export interface BoardMember extends Bidder {
   /** It comes from a configuration file. Agents that joined by themselves are not removed by a file. */
   readonly configured: boolean;
   readonly joined_at_ms: number;
@@ -14,7 +14,7 @@ export interface Member extends Bidder {
 export interface BoardState {
   readonly settings: BoardSettings;
   /** Sorted by name, so that every process goes through them in the same order. */
-  readonly members: readonly Member[];
+  readonly members: readonly BoardMember[];
   /** Grows with every change. A claim with an older generation has to be updated. */
   readonly generation: number;
 }
@@ -72,11 +72,11 @@ export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function inOrder(members: readonly Member[]): Member[] {
+function inOrder(members: readonly BoardMember[]): BoardMember[] {
   return [...members].sort((a, b) => byName(a.agent_id, b.agent_id));
 }
 
-export function memberOf(board: BoardState, agent_id: string): Member | undefined {
+export function memberOf(board: BoardState, agent_id: string): BoardMember | undefined {
   return board.members.find((member) => member.agent_id === agent_id);
 }
 

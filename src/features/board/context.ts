@@ -8,7 +8,7 @@ type Find = (needs: Needs) => Promise<{ readonly loaded: Loaded }>;
 /** What an agent can build on. Failures, open questions and ends are not context. */
 const IN_CONTEXT: ReadonlySet<StructuralType> = new Set(['Standard', 'Answer', 'Review']);
 
-export interface Context {
+export interface BoardContext {
   readonly artefacts: readonly ArtefactRecord[];
   /** There is more than fits. */
   readonly truncated: boolean;
@@ -24,7 +24,7 @@ export async function contextOf(
   target: ArtefactRecord,
   additional: readonly string[],
   find: Find,
-): Promise<Context> {
+): Promise<BoardContext> {
   const artefacts: ArtefactRecord[] = [];
   const seen = new Set([target.state.logical_id]);
   const walked = new Set([target.id]);

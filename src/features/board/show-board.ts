@@ -1,6 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type BoardState, byName, type Member } from './board.ts';
+import { type BoardMember, type BoardState, byName } from './board.ts';
 import {
   type BoardClaimRecord,
   type BoardClaimState,
@@ -14,7 +14,7 @@ import {
 import type { Phase } from './board-settings.ts';
 
 /** A claim in the seed's words, with what it waits for. */
-export function describeClaim(
+export function describeBoardClaim(
   { id, state }: BoardClaimRecord,
   board: BoardState,
   now_ms: number,
@@ -135,7 +135,7 @@ export function describeMember({
   joined_at_ms,
   timeout_ms,
   ...member
-}: Member): JsonObject {
+}: BoardMember): JsonObject {
   return {
     ...member,
     bidding: standing_bid === undefined ? 'asked' : standing_bid.bid,

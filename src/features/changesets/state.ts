@@ -112,7 +112,7 @@ export function unwitnessed(limit: number): Range {
   return prefixed('link', CHANGESET, UNWITNESSED, limit);
 }
 
-export function listChangesets(range: Range, loaded: Loaded): JsonObject[] {
+export function changesetsIn(range: Range, loaded: Loaded): JsonObject[] {
   return loaded.list<Changeset>(range).map(({ id, state }) => {
     // A diff is long, and only shown for a single change.
     const { created_at_ms, diff: _, routed, ...rest } = state;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, type Loaded, refused, type Verdict } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import { grant, type Lease, renew, type Standing, standing } from '../../ledger/lease.ts';
+import { grant, type Lease, type LeaseStanding, renew, standing } from '../../ledger/lease.ts';
 import { type Acting, actingIn, type ClaimCommand, roleOf } from './acting.ts';
 import { claimModeKey } from './claim-mode.ts';
 import {
@@ -17,18 +17,18 @@ import {
 import { timeUp } from './released.ts';
 
 /** Everything that a decision about one feature on one edge depends on. */
-export interface Scene<C extends ClaimCommand = ClaimCommand> extends Acting {
+export interface ClaimContext<C extends ClaimCommand = ClaimCommand> extends Acting {
   readonly command: C;
   readonly record: ClaimRecord | undefined;
-  readonly current: Standing;
+  readonly current: LeaseStanding;
   readonly agent_role: string | undefined;
   readonly loaded: Loaded;
   readonly now_ms: number;
 }
 
-export function decideScene<C extends ClaimCommand>(
+export function decideOnClaim<C extends ClaimCommand>(
   command: C,
-  decide: (scene: Scene<C>) => Verdict<JsonObject>,
+  decide: (scene: ClaimContext<C>) => Verdict<JsonObject>,
 ): Decision<JsonObject> {
   const key = claimKey(command.feature, command.edge);
   return {
@@ -51,7 +51,7 @@ export function decideScene<C extends ClaimCommand>(
   };
 }
 
-type Timed = Pick<Scene, 'command' | 'record' | 'now_ms'>;
+type Timed = Pick<ClaimContext, 'command' | 'record' | 'now_ms'>;
 
 /** If the rules set no hard end, the claim is held until an agent or a person ends it. */
 function timed({ command, now_ms }: Timed, lease: Lease): Lease {
@@ -59,17 +59,17 @@ function timed({ command, now_ms }: Timed, lease: Lease): Lease {
   return { ...lease, expires_at_ms: ttl_ms === undefined ? NEVER_MS : now_ms + ttl_ms };
 }
 
-export function newLease(scene: Scene): Lease {
+export function newLease(scene: ClaimContext): Lease {
   return timed(scene, grant(scene.record, scene.caller, 0, scene.now_ms));
 }
 
 /** The holder claims again. From another session of the same holder, that is a new grant. */
-export function renewed(scene: Scene, record: ClaimRecord, lease: Lease): Lease {
+export function renewed(scene: ClaimContext, record: ClaimRecord, lease: Lease): Lease {
   return timed(scene, renew(record, lease, scene.caller, 0, scene.now_ms));
 }
 
 /** A sign of life from any session of the holder keeps the grant as it is. */
-export function prolonged(scene: Scene, lease: Lease): Lease {
+export function prolonged(scene: ClaimContext, lease: Lease): Lease {
   return timed(scene, lease);
 }
 
@@ -83,7 +83,7 @@ export function expiresAt({ expires_at_ms }: Lease): string | null {
 }
 
 /** The grant that begins here, preceded by the end of the expired one, if there was one. */
-export function startEvents(scene: Scene, lease: Lease): EventBody[] {
+export function startEvents(scene: ClaimContext, lease: Lease): EventBody[] {
   const { command, caller, current, agent_role } = scene;
   const lapsed = current.standing === 'free' ? current.lapsed : undefined;
   const started = claimEvent(command, 'edge_started', {
@@ -103,7 +103,7 @@ export type Own =
 /**
  * An agent that works alone need not claim first: the edge is started in the same commit as its first action.
  */
-export function ownGrant(scene: Scene): Own {
+export function ownGrant(scene: ClaimContext): Own {
   const { command, caller, record, current, single } = scene;
   switch (current.standing) {
     case 'superseded':
@@ -126,13 +126,13 @@ export function named({ feature, edge }: Pick<ClaimCommand, 'feature' | 'edge'>)
   return { feature: feature.trim(), edge: edge.trim() };
 }
 
-export function superseded({ command, caller }: Scene, lease: Lease): Refusal {
+export function superseded({ command, caller }: ClaimContext, lease: Lease): Refusal {
   const about = named(command);
   const message = `Grant ${caller.token} of ${about.edge} on ${about.feature} is over; grant ${lease.token} of ${lease.agent_id} has replaced it.`;
   return refuse('superseded', message, { ...about, held_by: lease.agent_id, fencing_token: lease.token });
 }
 
-export function notHolder({ command, record }: Scene, lease: Lease): Refusal {
+export function notHolder({ command, record }: ClaimContext, lease: Lease): Refusal {
   const about = named(command);
   const message = `${about.edge} on ${about.feature} is held by ${lease.agent_id}; it stays so.`;
   const held_role = record?.state.agent_role ?? null;

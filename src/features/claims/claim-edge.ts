@@ -6,14 +6,14 @@ import type { Lease } from '../../ledger/lease.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { ClaimCommand } from './acting.ts';
 import {
+  type ClaimContext,
   commitUnder,
   deadline_ms,
-  decideScene,
+  decideOnClaim,
   expiresAt,
   named,
   newLease,
   renewed,
-  type Scene,
   startEvents,
   superseded,
 } from './claim-context.ts';
@@ -31,7 +31,7 @@ export interface ClaimEdge extends ClaimCommand {
  * other fact.
  */
 export function claimEdge(command: ClaimEdge): Decision<JsonObject> {
-  return decideScene(command, (scene) => {
+  return decideOnClaim(command, (scene) => {
     const { current } = scene;
     switch (current.standing) {
       case 'superseded':
@@ -48,7 +48,7 @@ export function claimEdge(command: ClaimEdge): Decision<JsonObject> {
   });
 }
 
-function start(scene: Scene): Verdict<JsonObject> {
+function start(scene: ClaimContext): Verdict<JsonObject> {
   const lease = newLease(scene);
   const warnings = warningsOf(scene);
   const answer = { ...granted(scene, lease), ...(warnings.length === 0 ? {} : { warnings }) };
@@ -56,7 +56,7 @@ function start(scene: Scene): Verdict<JsonObject> {
   return commit(startEvents(scene, lease), answer);
 }
 
-function again(scene: Scene, held: Lease): Verdict<JsonObject> {
+function again(scene: ClaimContext, held: Lease): Verdict<JsonObject> {
   const { command, caller, record } = scene;
   if (record === undefined) throw new Error('a lease without a record');
   const lease = renewed(scene, record, held);
@@ -64,7 +64,7 @@ function again(scene: Scene, held: Lease): Verdict<JsonObject> {
   return commitUnder({ lease: held, events: [] }, [event], { ...granted(scene, lease), renewed: true });
 }
 
-function granted({ command, caller, agent_role }: Scene, lease: Lease): JsonObject {
+function granted({ command, caller, agent_role }: ClaimContext, lease: Lease): JsonObject {
   return {
     success: true,
     action: 'edge_started',
@@ -77,7 +77,7 @@ function granted({ command, caller, agent_role }: Scene, lease: Lease): JsonObje
   };
 }
 
-function reject(scene: Scene, lease: Lease): Verdict<JsonObject> {
+function reject(scene: ClaimContext, lease: Lease): Verdict<JsonObject> {
   const { command, caller, agent_role } = scene;
   const event = claimEvent(command, 'claim_rejected', {
     agent_id: caller.agent_id,
@@ -88,7 +88,7 @@ function reject(scene: Scene, lease: Lease): Verdict<JsonObject> {
   return commit([event], rejection(scene, lease), deadline_ms(lease));
 }
 
-function rejection({ command, record, now_ms }: Scene, lease: Lease): Refusal {
+function rejection({ command, record, now_ms }: ClaimContext, lease: Lease): Refusal {
   const about = named(command);
   const state = record?.state;
   const last_active_ms = state?.last_active_ms ?? lease.granted_at_ms;
@@ -107,7 +107,7 @@ function rejection({ command, record, now_ms }: Scene, lease: Lease): Refusal {
 }
 
 /** What the claimant should know before it begins. */
-function warningsOf({ command, record, agent_role }: Scene): string[] {
+function warningsOf({ command, record, agent_role }: ClaimContext): string[] {
   const { rules, edge } = command;
   const warnings: string[] = [];
   const { converged } = record?.state ?? ({} as Partial<ClaimState>);

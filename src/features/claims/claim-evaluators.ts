@@ -9,7 +9,7 @@ export interface Evaluator {
 }
 
 /** One by one, or as `passed/total`. */
-export type Evaluators = readonly Evaluator[] | string;
+export type ClaimEvaluators = readonly Evaluator[] | string;
 
 /**
  * `p/t` as it stands in the log, or why this is no convergence. A required evaluator that is not named has
@@ -17,7 +17,7 @@ export type Evaluators = readonly Evaluator[] | string;
  */
 export function evaluated(
   { rules, edge }: Pick<ClaimCommand, 'rules' | 'edge'>,
-  given: Evaluators | undefined,
+  given: ClaimEvaluators | undefined,
 ): { readonly evaluators: string | undefined } | Refusal {
   const required = edgeTerms(rules, edge).evaluators ?? [];
   const list = Array.isArray(given) ? (given as readonly Evaluator[]) : [];
@@ -36,7 +36,10 @@ export function evaluated(
   return refuse('evaluators_failed', message, { evaluators, failed, missing });
 }
 
-function counted(given: Evaluators | undefined, list: readonly Evaluator[]): [passed: number, total: number] {
+function counted(
+  given: ClaimEvaluators | undefined,
+  list: readonly Evaluator[],
+): [passed: number, total: number] {
   if (typeof given !== 'string') return [list.filter(({ passed }) => passed).length, list.length];
   const [passed = Number.NaN, total = Number.NaN] = given.split('/').map(Number);
   return [passed, total];

@@ -74,7 +74,7 @@ export function claimsStatus(
     mode,
     ...(mode === 'single' ? { second_agent, agent_id: agent?.agent_id ?? rules.single.agent_id } : {}),
     ...(truncated ? { truncated } : {}),
-    claims: held.map((claim) => describeClaim(claim, rules, now_ms)),
+    claims: held.map((claim) => describeEdgeClaim(claim, rules, now_ms)),
     stale: stale.map((claim) => describeStale(claim, now_ms)),
     escalations,
     health: {
@@ -86,7 +86,11 @@ export function claimsStatus(
   };
 }
 
-export function describeClaim({ state, lease }: HeldClaim, rules: ClaimRules, now_ms: number): JsonObject {
+export function describeEdgeClaim(
+  { state, lease }: HeldClaim,
+  rules: ClaimRules,
+  now_ms: number,
+): JsonObject {
   return {
     feature: state.feature,
     edge: state.edge,

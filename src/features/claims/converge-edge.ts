@@ -4,15 +4,15 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Decision, need, refused, type Verdict } from '../../ledger/decision.ts';
 import { type ApprovalState, approvalKey, statusAt } from '../trust/approvals/index.ts';
 import type { ClaimCommand } from './acting.ts';
-import { commitUnder, decideScene, named, type Own, ownGrant, type Scene } from './claim-context.ts';
-import { type Evaluators, evaluated } from './claim-evaluators.ts';
+import { type ClaimContext, commitUnder, decideOnClaim, named, type Own, ownGrant } from './claim-context.ts';
+import { type ClaimEvaluators, evaluated } from './claim-evaluators.ts';
 import { edgeTerms, mayConverge } from './claim-rules.ts';
 import { claimEvent, type Escalation } from './edge-claim.ts';
 import { type Converging, escalationOf } from './escalation.ts';
 
 export interface ConvergeEdge extends ClaimCommand {
   readonly iteration?: number | undefined;
-  readonly evaluators?: Evaluators | undefined;
+  readonly evaluators?: ClaimEvaluators | undefined;
   readonly convergence_type?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ type Held = Exclude<Own, { readonly refusal: Refusal }>;
  * the commit that frees the claim, whatever was checked when it was granted.
  */
 export function convergeEdge(command: ConvergeEdge): Decision<JsonObject> {
-  return decideScene(command, (scene) => {
+  return decideOnClaim(command, (scene) => {
     const own = ownGrant(scene);
     if ('refusal' in own) return refused(own.refusal);
     const checked = evaluated(command, command.evaluators);
@@ -46,12 +46,12 @@ export function convergeEdge(command: ConvergeEdge): Decision<JsonObject> {
 }
 
 /** On some edges a person always decides; no role and no setting lifts that. */
-function personsReason({ command }: Scene): string | undefined {
+function personsReason({ command }: ClaimContext): string | undefined {
   const isPersons = edgeTerms(command.rules, command.edge).human_required === true;
   return isPersons ? `${command.edge.trim()} is for a person to converge.` : undefined;
 }
 
-function outsideReason({ command, agent_role }: Scene): string | undefined {
+function outsideReason({ command, agent_role }: ClaimContext): string | undefined {
   const edge = command.edge.trim();
   if (agent_role === undefined) return `Without a role nobody converges ${edge}.`;
   if (mayConverge(command.rules, agent_role, command.edge)) return undefined;
@@ -60,12 +60,12 @@ function outsideReason({ command, agent_role }: Scene): string | undefined {
   return `The role ${agent_role} does not converge ${edge}.`;
 }
 
-function about({ command, caller, agent_role }: Scene): JsonObject {
+function about({ command, caller, agent_role }: ClaimContext): JsonObject {
   return { ...named(command), agent_id: caller.agent_id, agent_role: agent_role ?? null };
 }
 
 function converge(
-  scene: Scene,
+  scene: ClaimContext,
   own: Held,
   converging: Converging,
   warnings: readonly string[] = [],
@@ -83,7 +83,12 @@ function converge(
   });
 }
 
-function escalate(scene: Scene, own: Held, reason: string, converging: Converging): Verdict<JsonObject> {
+function escalate(
+  scene: ClaimContext,
+  own: Held,
+  reason: string,
+  converging: Converging,
+): Verdict<JsonObject> {
   const pending = own.state?.escalation;
   if (pending !== undefined) {
     const key = approvalKey(pending.approval_id);
@@ -101,7 +106,7 @@ function escalate(scene: Scene, own: Held, reason: string, converging: Convergin
 }
 
 function escalated(
-  scene: Scene,
+  scene: ClaimContext,
   { approval_id, reason }: Pick<Escalation, 'approval_id' | 'reason'>,
 ): Refusal {
   const message = `${reason} It waits for a person as ${approval_id}.`;

@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { type EventBody, nextVersion } from '../../ledger/entity.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type ApprovalState, noticeEvent, requestEvent, wanted } from '../trust/approvals/index.ts';
-import { named, type Scene } from './claim-context.ts';
+import { type ClaimContext, named } from './claim-context.ts';
 import { normEdge } from './edge.ts';
 import { claimEvent, claimId } from './edge-claim.ts';
 
@@ -33,7 +33,7 @@ export interface EscalatedConvergence extends Converging {
  * The convergence waits, the question is queued and people are notified: all in one commit, or none of it.
  */
 export function escalationOf(
-  scene: Scene,
+  scene: ClaimContext,
   lease: Lease,
   reason: string,
   converging: Converging,

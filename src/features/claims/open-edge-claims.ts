@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { type ClaimRules, DEFAULT_RULES } from './claim-rules.ts';
-import { describeClaim, type HeldClaim, heldIn, needsResolving, resolveCommand } from './claim-status.ts';
+import { describeEdgeClaim, type HeldClaim, heldIn, needsResolving, resolveCommand } from './claim-status.ts';
 import { type ClaimState, heldClaims, staleClaims } from './edge-claim.ts';
 
 /** Claims already reported as stale come first; a listing is bounded, however many there are. */
@@ -20,7 +20,7 @@ function held(loaded: Loaded, now_ms: number): HeldClaim[] {
 
 /** Which agent works on which edge of which feature, longest silent first. */
 export function edgeClaims(loaded: Loaded, rules: ClaimRules = DEFAULT_RULES, now_ms: number): JsonObject[] {
-  return held(loaded, now_ms).map((claim) => describeClaim(claim, rules, now_ms));
+  return held(loaded, now_ms).map((claim) => describeEdgeClaim(claim, rules, now_ms));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { type Decision, refused } from '../../ledger/decision.ts';
 import type { ClaimCommand } from './acting.ts';
-import { commitUnder, decideScene, named, notHolder, superseded } from './claim-context.ts';
+import { commitUnder, decideOnClaim, named, notHolder, superseded } from './claim-context.ts';
 import { released } from './released.ts';
 
 export interface ReleaseEdge extends ClaimCommand {
@@ -11,7 +11,7 @@ export interface ReleaseEdge extends ClaimCommand {
 
 /** The holder releases it; no other agent can, whatever it says about itself. */
 export function releaseEdge(command: ReleaseEdge): Decision<JsonObject> {
-  return decideScene(command, (scene) => {
+  return decideOnClaim(command, (scene) => {
     const { current, caller } = scene;
     const about = named(command);
     switch (current.standing) {

@@ -2,7 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Decision, refused } from '../../ledger/decision.ts';
 import type { ClaimCommand } from './acting.ts';
-import { commitUnder, decideScene, expiresAt, named, ownGrant, prolonged } from './claim-context.ts';
+import { commitUnder, decideOnClaim, expiresAt, named, ownGrant, prolonged } from './claim-context.ts';
 import { claimEvent } from './edge-claim.ts';
 
 export interface HeartbeatClaim extends ClaimCommand {
@@ -12,7 +12,7 @@ export interface HeartbeatClaim extends ClaimCommand {
 
 /** The holder is still working; with a number, it has completed that iteration. */
 export function heartbeatClaim(command: HeartbeatClaim): Decision<JsonObject> {
-  return decideScene(command, (scene) => {
+  return decideOnClaim(command, (scene) => {
     const own = ownGrant(scene);
     if ('refusal' in own) return refused(own.refusal);
     const { agent_id } = scene.caller;

@@ -69,7 +69,7 @@ function said(state: ClaimState, lease: Lease, rules: StaleTerms, now_ms: number
   if (!isIdle(state, rules, now_ms)) return { events: [] };
   const seconds_idle = Math.floor((now_ms - state.last_active_ms) / 1000);
   const signalled = state.stale_since_ms === undefined;
-  const freed = mayFree(state, rules, now_ms);
+  const freed = mayFreeClaim(state, rules, now_ms);
   const reason = `silent for ${seconds_idle} seconds`;
   const events = [
     ...(signalled ? signal(state, lease, seconds_idle) : []),
@@ -93,7 +93,11 @@ function signal(state: ClaimState, lease: Lease, seconds_idle: number): EventBod
 }
 
 /** A claim is not freed while a person considers it, or after a person has said to leave it. */
-export function mayFree({ escalation, kept_by }: ClaimState, { stale_action }: StaleTerms, now_ms: number) {
+export function mayFreeClaim(
+  { escalation, kept_by }: ClaimState,
+  { stale_action }: StaleTerms,
+  now_ms: number,
+) {
   const isAskedAbout = escalation !== undefined && now_ms < escalation.asked_until_ms;
   return stale_action === 'auto_release' && !isAskedAbout && kept_by === undefined;
 }

@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import type { Finding } from '../trust/index.ts';
 import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
@@ -15,7 +15,7 @@ export interface OperationText {
  * The work tree that the agent works in, if this process runs in it as well; otherwise nothing is known of
  * it.
  */
-export interface OwnTree extends Pick<Place, 'branch' | 'isBranch'> {
+export interface OwnTree extends Pick<ShellPlace, 'branch' | 'isBranch'> {
   readonly root: string;
   /** The folder in it; default: its root. */
   readonly cwd?: string | undefined;

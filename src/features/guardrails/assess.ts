@@ -11,7 +11,7 @@ import { type Finding, PROJECT_WARNING } from '../trust/index.ts';
 import { checkedOut } from './checked-out.ts';
 import { isControlFile } from './edits/control-files.ts';
 import { isCredentialFile } from './edits/credentials.ts';
-import { Findings, type Removals } from './guard-findings.ts';
+import { GuardFindings, type Removals } from './guard-findings.ts';
 import type { Check, Hit, Run } from './pattern.ts';
 import { disksWritten } from './programs/disk.ts';
 import { placesWritten } from './programs/overwrite.ts';
@@ -64,7 +64,7 @@ export function assessCommand(
 
 /** The same for a command line that was already read: locks and guardrails share one reading. */
 export function assessReading(reading: Reading, place: Place, project?: ProjectPatterns): Assessment {
-  const found = new Findings();
+  const found = new GuardFindings();
   const sql: { text: string; dialect: Dialect }[] = [];
   const whole: Hit<string> = (id, detail) => found.add(id, undefined, detail);
   for (const opaque of reading.opaque) judgeOpaque(opaque, whole);
@@ -106,7 +106,7 @@ function movedTo(commands: readonly SimpleCommand[]): string[] {
   });
 }
 
-function judge(run: Run, found: Findings): void {
+function judge(run: Run, found: GuardFindings): void {
   const { command } = run;
   const hit: Hit<string> = (id, detail) => found.add(id, command, detail);
   disksWritten(run, hit);

@@ -1,5 +1,5 @@
 import { GIT_GLOBAL } from '../../command-analysis/shell/git-names.ts';
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { afterOptions, type Options } from '../../command-analysis/shell/program-options.ts';
 import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
 import { isKnown, literal, mapWord, type Word, within } from '../../command-analysis/shell/word.ts';
@@ -54,7 +54,7 @@ const STAYS = new Set(
 export function possiblyCheckedOut(
   commands: readonly SimpleCommand[],
   index: number,
-  place: Place,
+  place: ShellPlace,
 ): readonly (string | undefined)[] {
   const command = commands[index];
   const folder = command === undefined ? undefined : folderOf(command, place);
@@ -78,19 +78,19 @@ export function possiblyCheckedOut(
 export function checkedOut(
   commands: readonly SimpleCommand[],
   index: number,
-  place: Place,
+  place: ShellPlace,
 ): readonly string[] | undefined {
   const found = possiblyCheckedOut(commands, index, place);
   return found.every((branch) => branch !== undefined) ? found : undefined;
 }
 
-function isSure({ to, surely = false }: Move, folder: string, place: Place): boolean {
+function isSure({ to, surely = false }: Move, folder: string, place: ShellPlace): boolean {
   if (surely !== 'if_branch' || to === undefined) return surely === true;
   // If the repository can't be read, the word alone counts; without a repository it may be anything.
   return place.isBranch?.(folder, to) ?? place.branch?.(folder) !== undefined;
 }
 
-function folderOf(command: SimpleCommand, { cwd }: Place): string | undefined {
+function folderOf(command: SimpleCommand, { cwd }: ShellPlace): string | undefined {
   const { args, elsewhere, variables } = command;
   const own = args.slice(0, afterOptions(args, 0, GIT_GLOBAL));
   if (elsewhere === true || own.some(({ text }) => OTHER_REPOSITORY.test(text))) return undefined;

@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { literal, shortFolder, within } from '../../command-analysis/shell/word.ts';
 import type { Category, Finding } from '../trust/index.ts';
 import type { Assessment } from './assess.ts';
@@ -12,7 +12,7 @@ import { isBuildOutput, isTemporaryName } from './well-known.ts';
  */
 export const RULES = ['build_output', 'temporary_files', 'committed_files'] as const;
 
-export type Rule = (typeof RULES)[number];
+export type ExcuseRule = (typeof RULES)[number];
 
 /** What git says about paths, relative to the workspace's root. */
 export interface RepositoryFacts {
@@ -24,7 +24,7 @@ export interface RepositoryFacts {
 }
 
 export interface Excused extends Assessment {
-  readonly excused: readonly { readonly finding: Finding; readonly rule: Rule }[];
+  readonly excused: readonly { readonly finding: Finding; readonly rule: ExcuseRule }[];
 }
 
 /** Where a removal is: inside the workspace, with its path there, or elsewhere. */
@@ -33,7 +33,7 @@ interface Located {
   readonly absolute: string;
 }
 
-function locate({ path }: Removal, place: Place): Located {
+function locate({ path }: Removal, place: ShellPlace): Located {
   const absolute = shortFolder(within(literal(place.cwd), literal(path))).text;
   const root = shortFolder(literal(place.root ?? place.cwd)).text;
   return absolute.startsWith(root === '/' ? '/' : `${root}/`)
@@ -49,10 +49,10 @@ function isEverything(path: string): boolean {
 function ruleFor(
   removal: Removal,
   category: Category,
-  place: Place,
+  place: ShellPlace,
   facts: RepositoryFacts | undefined,
   off: ReadonlySet<string>,
-): Rule | undefined {
+): ExcuseRule | undefined {
   const { inside, absolute } = locate(removal, place);
   const path = removal.elsewhere ? removal.path : (inside ?? absolute);
   if (isEverything(path)) return undefined;
@@ -73,12 +73,12 @@ function ruleFor(
 /** Removes the findings that the rules excuse: everything a finding would remove must be excused. */
 export function excuse(
   assessment: Assessment,
-  place: Place,
+  place: ShellPlace,
   facts: RepositoryFacts | undefined,
   switchedOff: Iterable<string> = [],
 ): Excused {
   const off = new Set(switchedOff);
-  const excused: { finding: Finding; rule: Rule }[] = [];
+  const excused: { finding: Finding; rule: ExcuseRule }[] = [];
   const findings = assessment.findings.filter((finding) => {
     const removals = assessment.removals.get(finding) ?? [];
     const rules = removals.map((removal) => ruleFor(removal, finding.category, place, facts, off));
@@ -91,7 +91,7 @@ export function excuse(
 }
 
 /** What git has to be asked about: every path inside the workspace that does not mean everything. */
-export function pathsToAsk({ removals }: Assessment, place: Place): readonly string[] {
+export function pathsToAsk({ removals }: Assessment, place: ShellPlace): readonly string[] {
   const asked = new Set<string>();
   for (const list of removals.values())
     for (const removal of list) {

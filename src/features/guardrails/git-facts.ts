@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { globMatches, hasWildcard } from '../../kernel/glob.ts';
 import type { Assessment } from './assess.ts';
 import { pathsToAsk, type RepositoryFacts } from './excuse.ts';
@@ -82,7 +82,7 @@ function changedPaths(status: string): string[] {
  * What git says about everything that a command would remove, from three questions in parallel. If git can't
  * be asked, nothing is excused by it.
  */
-export async function gatherFacts(assessment: Assessment, place: Place): Promise<RepositoryFacts> {
+export async function gatherFacts(assessment: Assessment, place: ShellPlace): Promise<RepositoryFacts> {
   const paths = pathsToAsk(assessment, place).filter((path) => !path.includes('\0'));
   if (paths.length === 0 || paths.length > PATHS_MAX) return NO_FACTS;
   const root = place.root ?? place.cwd;

@@ -37,7 +37,7 @@ export function shown(text: string): string {
 const keyOf = ({ pattern, operation, matched }: Finding): string => `${pattern}\0${operation}\0${matched}`;
 
 /** Collects findings, without duplicates. */
-export class Findings {
+export class GuardFindings {
   readonly #findings = new Map<string, Finding>();
   readonly #removals = new Map<Finding, Removal[]>();
 

@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import type { SimpleCommand } from '../../command-analysis/shell/shell-command.ts';
 import { isKnown, literal, shortFolder, type Word, within } from '../../command-analysis/shell/word.ts';
 
@@ -6,7 +6,7 @@ import { isKnown, literal, shortFolder, type Word, within } from '../../command-
  * Where a path is. `root`: the root of the disk, a home folder or the workspace itself, or a folder above it.
  * `system`: part of the machine. `outside`: elsewhere. `temporary`: made to be removed.
  */
-export type Where = 'unknown' | 'root' | 'system' | 'temporary' | 'outside' | 'repository' | 'inside';
+export type KnownPlace = 'unknown' | 'root' | 'system' | 'temporary' | 'outside' | 'repository' | 'inside';
 
 const SYSTEM =
   /^\/(?:bin|boot|dev|etc|lib(?:32|64|x32)?|opt|proc|root|sbin|srv|sys|usr|var|System|Library|Applications|Windows|mnt|media|run|snap|nix)(?:\/|$)|^[A-Za-z]:[\\/]/;
@@ -16,7 +16,7 @@ const TEMPORARY =
 /**
  * The path as the disk sees it: absolute, without `.` and `..`; undefined if only the running shell knows it.
  */
-export function absolute(command: SimpleCommand, word: Word, place: Place): string | undefined {
+export function absolute(command: SimpleCommand, word: Word, place: ShellPlace): string | undefined {
   const path = within(command.folder, word);
   if (!isKnown(path)) return undefined;
   const whole = within(literal(place.cwd), path);
@@ -32,7 +32,7 @@ function isBelow(path: string, folder: string): boolean {
  * Made to be removed. Home folders and workspaces may themselves lie below /tmp; their contents don't count
  * as temporary.
  */
-export function isTemporary(path: string, place: Place): boolean {
+export function isTemporary(path: string, place: ShellPlace): boolean {
   if (!TEMPORARY.test(path) || path.split('/').includes('..')) return false;
   const bare = path.endsWith('*') ? path.replace(/(?:\/\*+)+$/, '') : path;
   return ![place.root, place.cwd, place.home].some(
@@ -42,13 +42,13 @@ export function isTemporary(path: string, place: Place): boolean {
   );
 }
 
-export function where(command: SimpleCommand, word: Word, place: Place): Where {
+export function where(command: SimpleCommand, word: Word, place: ShellPlace): KnownPlace {
   const path = absolute(command, word, place);
   return path === undefined ? 'unknown' : whereIs(path, command, place);
 }
 
 /** The same for a path as `absolute` returns it. */
-export function whereIs(path: string, command: SimpleCommand, place: Place): Where {
+export function whereIs(path: string, command: SimpleCommand, place: ShellPlace): KnownPlace {
   const bare = (path.endsWith('*') ? path.replace(/(?:\/\*{1,2})+$/, '') : path) || '/';
   const workspace = shortFolder(literal(place.root ?? place.cwd)).text;
   const home = place.home === undefined ? undefined : shortFolder(literal(place.home)).text;

@@ -6,7 +6,7 @@ import { listViolations as list, violationCountKey, violationRange } from '../tr
 import { branchesHere } from './edits/branch.ts';
 import { askedBy, commandGuard, guardStep } from './guard-step.ts';
 
-export interface CheckInput {
+export interface CheckGuardrailsInput {
   operation_text: string;
   file_paths: string[];
   dry_run: boolean;
@@ -42,7 +42,7 @@ export const checkGuardrails = {
     const answer = dry_run ? await wouldBe(guard, step) : saidOfUse(await guardStep(guard, step));
     return isRefusal(answer) ? answer : { violations: [], ...answer };
   },
-} satisfies Operation<CheckInput>;
+} satisfies Operation<CheckGuardrailsInput>;
 
 /**
  * The check happens here and the act elsewhere. If the caller is not told that the check has used up the
@@ -63,7 +63,7 @@ async function wouldBe(guard: ReturnType<typeof commandGuard>, step: Step): Prom
   return { ...rest, message: 'It would be blocked; nobody was asked.' };
 }
 
-export interface ListInput {
+export interface ListViolationsInput {
   agent_id?: string | undefined;
   limit: number;
 }
@@ -92,4 +92,4 @@ export const listViolations = {
     const blocked = loaded.get<{ blocked: number }>(counted)?.state.blocked ?? 0;
     return { success: true, agent_id: whose, blocked_in_all: blocked, violations };
   },
-} satisfies Operation<ListInput>;
+} satisfies Operation<ListViolationsInput>;

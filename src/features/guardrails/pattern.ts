@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import {
   namesIn,
   type OptionSpec,
@@ -42,7 +42,7 @@ export interface Detail {
 /** One command as the patterns see it. */
 export interface Run {
   readonly command: SimpleCommand;
-  readonly place: Place;
+  readonly place: ShellPlace;
   readonly name: string;
   readonly args: readonly Word[];
   /** The text of each argument; empty where it is unknown. */

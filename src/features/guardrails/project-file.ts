@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { type FileProblem, readYaml } from '../../storage/yaml-file.ts';
 import { CATEGORIES } from '../trust/index.ts';
 import { assessCommand, isWarningOnly } from './assess.ts';
-import { excuse, RULES, type Rule } from './excuse.ts';
+import { type ExcuseRule, excuse, RULES } from './excuse.ts';
 import type { ProjectPattern, ProjectPatterns } from './project.ts';
 import { PATTERNS } from './registry.ts';
 
@@ -47,7 +47,7 @@ function fileSchema(strict: boolean) {
       .optional(),
     rules: object(
       Object.fromEntries(RULES.map((rule) => [rule, onOff.optional()])) as Record<
-        Rule,
+        ExcuseRule,
         z.ZodOptional<typeof onOff>
       >,
     ).optional(),
@@ -96,7 +96,7 @@ type Outcome = keyof ProjectTests;
 function outcomeOf(
   command: string,
   project: ProjectPatterns,
-  place: Place,
+  place: ShellPlace,
 ): { outcome: Outcome; why: string } {
   const { findings } = excuse(assessCommand(command, place, project), place, undefined, project.off);
   const why = findings.map(({ pattern, reason }) => `${pattern}: ${reason}`).join(' ');
@@ -105,10 +105,10 @@ function outcomeOf(
 }
 
 /** The place that a project's tests assume. */
-const SOMEWHERE: Place = { cwd: '/project', home: '/h', root: '/project' };
+const SOMEWHERE: ShellPlace = { cwd: '/project', home: '/h', root: '/project' };
 
 /** Every problem of the file: syntax errors, and each of its own tests that fails. */
-export function checkGuardrailsFile(text: string, place: Place = SOMEWHERE): readonly FileProblem[] {
+export function checkGuardrailsFile(text: string, place: ShellPlace = SOMEWHERE): readonly FileProblem[] {
   const parsed = parseGuardrails(text);
   if (!parsed.ok) return parsed.problems;
   const { problem } = readYaml(text, file, looseFile);

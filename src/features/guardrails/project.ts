@@ -1,7 +1,7 @@
 import { parseOptions } from '../../command-analysis/shell/program-options.ts';
 import { globMatches } from '../../kernel/glob.ts';
 import { type Category, PROJECT_WARNING } from '../trust/index.ts';
-import type { Findings } from './guard-findings.ts';
+import type { GuardFindings } from './guard-findings.ts';
 import type { Run } from './pattern.ts';
 
 /** A pattern of a project's own, from its guardrails.yaml. */
@@ -61,7 +61,7 @@ function isMeant(run: Run, pattern: ProjectPattern): boolean {
 /** The prefix of a project's warnings, by which `isWarningOnly` and the verdict recognise them. */
 const PROJECT = 'project:';
 
-export function projectHits(run: Run, { patterns }: ProjectPatterns, found: Findings): void {
+export function projectHits(run: Run, { patterns }: ProjectPatterns, found: GuardFindings): void {
   for (const pattern of patterns) {
     if (!isMeant(run, pattern)) continue;
     const id = `${pattern.action === 'warn' ? PROJECT_WARNING : PROJECT}${pattern.id}`;

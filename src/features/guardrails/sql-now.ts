@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import type { Finding } from '../trust/index.ts';
 import { shown } from './guard-findings.ts';
 import { hazardOf } from './sql/hazards.ts';
@@ -7,13 +7,13 @@ import { judgeWords } from './sql/sql-words.ts';
 
 const CHARS_MAX = 256 * 1024;
 
-type Assess = (command: string, place: Place) => { readonly findings: readonly Finding[] };
+type Assess = (command: string, place: ShellPlace) => { readonly findings: readonly Finding[] };
 
 /**
  * What SQL would do, determined from its words at once: a hook can't wait until PostgreSQL's parser is
  * loaded.
  */
-export function sqlFindings(text: string, dialect: Dialect, place: Place, assess: Assess): Finding[] {
+export function sqlFindings(text: string, dialect: Dialect, place: ShellPlace, assess: Assess): Finding[] {
   const hits =
     text.length > CHARS_MAX
       ? [{ operation: 'check_exhausted', at: 0, end: 0 } as const]

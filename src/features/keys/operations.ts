@@ -6,7 +6,7 @@ import { everyKey, listKeys as list } from './change-keys.ts';
 import { createKey as decideCreate, revokeKey as decideRevoke } from './commands.ts';
 import type { KeyRole } from './state.ts';
 
-export interface CreateInput {
+export interface CreateKeyInput {
   agent?: string | undefined;
   agent_type?: string | undefined;
   person?: string | undefined;
@@ -22,7 +22,7 @@ function keyText(role: KeyRole, id: string, secret: string): string {
   return `${role === 'person' ? 'coxp' : 'cox'}_${id}_${secret}`;
 }
 
-function identityOf({ agent, agent_type, person, name }: CreateInput) {
+function identityOf({ agent, agent_type, person, name }: CreateKeyInput) {
   if (agent !== undefined)
     return { role: 'agent', name: name ?? agent, agent_id: agent, agent_type } as const;
   if (person === undefined) return { role: 'service', name: name ?? 'service' } as const;
@@ -65,7 +65,7 @@ export const createKey = {
     const message = 'This call was made before; the key was shown then, and is shown only once.';
     return { ...answer, message };
   },
-} satisfies Operation<CreateInput>;
+} satisfies Operation<CreateKeyInput>;
 
 export const listKeys = {
   name: 'list_keys',

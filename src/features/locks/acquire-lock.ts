@@ -11,9 +11,9 @@ import { blocked, secondsSince } from './blocked.ts';
 import { lockedFolders, withFolders } from './locked-folders.ts';
 import {
   decideWith,
-  type Findings,
   fullBelow,
   overIn,
+  type ReachFindings,
   reachOf,
   suffices,
   tooMuchBelow,
@@ -87,7 +87,7 @@ function ownLease({ place, pattern }: Area, { agent_id }: Caller, loaded: Loaded
   return leases.find((held) => held.agent_id === agent_id && held.pattern === pattern);
 }
 
-function grantAll(command: AcquireLock, findings: Findings, loaded: Loaded, now_ms: number) {
+function grantAll(command: AcquireLock, findings: ReachFindings, loaded: Loaded, now_ms: number) {
   const { areas, waiter_id } = command;
   const { own, line } = findings;
   const events = [...findings.over];

@@ -7,7 +7,7 @@ import { standEachOther } from '../../ledger/lease.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import { wouldDeadlock } from './blocked.ts';
 import { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
-import { type Blocker, decideWith, type Findings, isDead, overIn, type Wish } from './reach.ts';
+import { type Blocker, decideWith, isDead, overIn, type ReachFindings, type Wish } from './reach.ts';
 import { areaOf, LOCK, type LockState, lockEvent, lockKey, placeOf, type Waiter } from './state.ts';
 
 export interface AwaitLock extends Wish {
@@ -71,7 +71,7 @@ function ownSince({ areas, waiter_id }: AwaitLock, loaded: Loaded): number | und
 }
 
 /** Behind every visible waiter, even if the clock was set back since they came. */
-function endOfLine({ areas }: AwaitLock, { waiters }: Findings, now_ms: number): number {
+function endOfLine({ areas }: AwaitLock, { waiters }: ReachFindings, now_ms: number): number {
   const others = waiters.filter(({ area }) => areas.some((wanted) => overlap(wanted, area)));
   return Math.max(Math.floor(now_ms), ...others.map(({ waiter }) => waiter.since_ms + 1));
 }
@@ -80,7 +80,7 @@ function endOfLine({ areas }: AwaitLock, { waiters }: Findings, now_ms: number):
  * A blocker that itself waits for what the caller holds: for example two holders of a shared lock that both
  * want to write.
  */
-function findCircle(wish: Wish, { blockers, own, waiters }: Findings): Blocker | undefined {
+function findCircle(wish: Wish, { blockers, own, waiters }: ReachFindings): Blocker | undefined {
   return blockers.find(({ lease, waiter }) =>
     waiters.some(
       (theirs) =>
@@ -94,7 +94,7 @@ function findCircle(wish: Wish, { blockers, own, waiters }: Findings): Blocker |
 const FREEING = new Set(['lock_released', 'lock_expired', 'lock_refreshed', 'lock_wait_ended']);
 
 /** Whether this row can have freed something for a caller that waits for these areas. */
-export function mayFree(areas: readonly Area[], { events }: LogEntry): boolean {
+export function mayFreeLock(areas: readonly Area[], { events }: LogEntry): boolean {
   return events.some(({ kind, id, type, data }) => {
     if (kind !== LOCK || !FREEING.has(type)) return false;
     const area = areaOf(id, { pattern: data.pattern as string | undefined });

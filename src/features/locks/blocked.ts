@@ -2,7 +2,7 @@ import { areaName } from '../../kernel/area.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import type { Blocker, Findings, Wish } from './reach.ts';
+import type { Blocker, ReachFindings, Wish } from './reach.ts';
 
 /**
  * Who is in the way, why, until when: the first obstacle as always, and all of them unless a single plain
@@ -10,7 +10,7 @@ import type { Blocker, Findings, Wish } from './reach.ts';
  */
 export function blocked(
   wish: Wish & { readonly single: boolean; readonly waited?: boolean | undefined },
-  findings: Findings,
+  findings: ReachFindings,
   now_ms: number,
 ): Refusal {
   // A holder says more than a waiter.
@@ -35,7 +35,7 @@ export function secondsSince(since_ms: number, now_ms: number): number {
 }
 
 /** 1 is next. */
-function positionOf({ blockers }: Findings): number {
+function positionOf({ blockers }: ReachFindings): number {
   return 1 + new Set(blockers.flatMap(({ waiter }) => waiter?.id ?? [])).size;
 }
 

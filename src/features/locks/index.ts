@@ -13,5 +13,5 @@ export {
 export { heldLocks } from './held-locks.ts';
 export { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
 export { acquireLock, namedAreas, releaseLock } from './operations.ts';
-export { decideWith, type Findings, furtherNeeds, reachOf } from './reach.ts';
+export { decideWith, furtherNeeds, type ReachFindings as Findings, reachOf } from './reach.ts';
 export { areaOf, type Held, type LockState, lockEvent, lockKey, placeOf } from './state.ts';

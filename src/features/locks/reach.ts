@@ -37,7 +37,7 @@ export interface OwnLease {
   readonly lease: Held;
 }
 
-export interface Findings {
+export interface ReachFindings {
   readonly blockers: readonly Blocker[];
   /**
    * What has expired and is no longer in the way. A grant logs it; otherwise a clock set back would revive
@@ -128,7 +128,7 @@ function isBefore(a: Pick<Waiter, 'since_ms' | 'id'>, b: Pick<Waiter, 'since_ms'
 /** A decision about a wish: everything that can matter to it is read first. */
 export function decideWith(
   wish: Wish,
-  decide: (findings: Findings, loaded: Loaded, now_ms: number) => Verdict<JsonObject>,
+  decide: (findings: ReachFindings, loaded: Loaded, now_ms: number) => Verdict<JsonObject>,
 ): Decision<JsonObject> {
   const reach = reachOf(wish.areas);
   return {
@@ -140,7 +140,7 @@ export function decideWith(
   };
 }
 
-function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): Findings {
+function examine(wish: Wish, reach: Reach, loaded: Loaded, now_ms: number): ReachFindings {
   const blockers: Blocker[] = [];
   const over: EventBody[] = [];
   const own: OwnLease[] = [];
@@ -187,7 +187,7 @@ export function suffices({ area, lease }: OwnLease, wanted: Area, wish: Sharing)
   return covers(area, wanted) && (lease.shared !== true || wish.shared === true);
 }
 
-function lineOf(wish: Wish, loaded: Loaded, now_ms: number): Findings['line'] {
+function lineOf(wish: Wish, loaded: Loaded, now_ms: number): ReachFindings['line'] {
   if (wish.waiter_id === undefined) return undefined;
   let line: { since_ms: number; alive_until_ms: number } | undefined;
   for (const { place, pattern } of wish.areas) {

@@ -27,7 +27,7 @@ export interface Waiter {
   readonly alive_until_ms: number;
 }
 
-export interface Place {
+export interface LockPlace {
   readonly leases: readonly Held[];
   readonly waiters: readonly Waiter[];
 }
@@ -66,12 +66,12 @@ export function belowRange(folder: string): Range {
   return prefixed('sort', LOCK, prefix, limits.locks_below_max);
 }
 
-export function placeOf(state: LockState | undefined): Place {
+export function placeOf(state: LockState | undefined): LockPlace {
   if (state?.lease !== undefined) return { leases: [{ ...state.lease, reason: state.reason }], waiters: [] };
   return { leases: state?.leases ?? [], waiters: state?.waiters ?? [] };
 }
 
-function stateOf({ leases, waiters }: Place): LockState {
+function stateOf({ leases, waiters }: LockPlace): LockState {
   const [only] = leases;
   if (only === undefined && waiters.length === 0) return {};
   const plain = leases.length === 1 && waiters.length === 0 && !only?.shared && only?.pattern === undefined;

@@ -5,11 +5,11 @@ import type { Actor } from '../../ledger/log.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
 import { type RulebookState, rulebookKey, type Standing, standingOf } from '../trust/index.ts';
 import {
-  type Judgement,
   judgeHost,
+  type NetworkJudgement,
   type NetworkSettings,
+  type NetworkTarget,
   type NetworkTerms,
-  type Target,
   termsOf,
 } from './judge-network.ts';
 
@@ -17,7 +17,7 @@ import {
 export interface Attempt {
   /** What is shown and logged: the normal form, or a harmless rendering of what was given. */
   readonly domain: string;
-  readonly target?: Target | undefined;
+  readonly target?: NetworkTarget | undefined;
   readonly problem?: string | undefined;
 }
 
@@ -68,7 +68,12 @@ function blockedAnswer(domain: string, why: string, message: string): JsonObject
   return refuse('domain_blocked', message, { domain, allowed: false, alert: true, why });
 }
 
-function explain(domain: string, port: number, { why, rule, address }: Judgement, policy: string): string {
+function explain(
+  domain: string,
+  port: number,
+  { why, rule, address }: NetworkJudgement,
+  policy: string,
+): string {
   switch (why) {
     case 'denied':
       return `${domain} is on the deny list of the network policy ${policy} (${rule}).`;

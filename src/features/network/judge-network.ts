@@ -4,10 +4,18 @@ import { defineService } from '../../runtime/service.ts';
 import type { Profile, Standing } from '../trust/index.ts';
 import { type Address, readAddress, type SpecialKind, specialRange } from './address.ts';
 import { expandEntry, type NetworkPolicies, type NetworkPolicy, policyNamed } from './policies.ts';
-import { forbidsPort, isLocalhost, meansAddress, meansName, opensPort, type Rule, readRule } from './rule.ts';
+import {
+  forbidsPort,
+  isLocalhost,
+  meansAddress,
+  meansName,
+  type NetworkRule,
+  opensPort,
+  readRule,
+} from './rule.ts';
 
 /** Where somebody wants to go: a host in its normal form, and what its name led to where that is known. */
-export interface Target {
+export interface NetworkTarget {
   readonly host: string;
   readonly port: number;
   readonly addresses?: readonly string[] | undefined;
@@ -48,7 +56,7 @@ export type Why =
   | 'other_server_name'
   | 'not_listed';
 
-export interface Judgement {
+export interface NetworkJudgement {
   readonly allowed: boolean;
   readonly why: Why;
   /** The entry that decided, as it stands in its list. */
@@ -84,7 +92,7 @@ export function termsOf(
 
 interface Entry {
   readonly text: string;
-  readonly rule: Rule;
+  readonly rule: NetworkRule;
 }
 
 interface Lists {
@@ -123,12 +131,12 @@ function means(entry: Entry, { host, literal }: Place, purpose: 'allow' | 'deny'
     : meansAddress(entry.rule, literal, purpose);
 }
 
-function blocked(why: Why, rule?: string): Judgement {
+function blocked(why: Why, rule?: string): NetworkJudgement {
   return { allowed: false, why, rule };
 }
 
 /** Deny beats allow; a policy beats the categories; what is required and the coordination host pass before all of it. */
-export function judgeHost(target: Target, terms: NetworkTerms): Judgement {
+export function judgeHost(target: NetworkTarget, terms: NetworkTerms): NetworkJudgement {
   const { host, port, addresses = [], server_name = host } = target;
   // Behind one address stand many servers, and the handshake says which one is meant.
   if (server_name !== host) return blocked('other_server_name', server_name);
@@ -148,7 +156,7 @@ export function judgeHost(target: Target, terms: NetworkTerms): Judgement {
   return name.allowed ? (judgeAddresses(place, lists) ?? name) : name;
 }
 
-function judgeAlways(place: Place, { coordination, required }: NetworkTerms): Judgement | undefined {
+function judgeAlways(place: Place, { coordination, required }: NetworkTerms): NetworkJudgement | undefined {
   for (const [why, entries] of [
     ['coordination', coordination],
     ['required_domain', required],
@@ -170,15 +178,15 @@ function isOwnNetwork(kind: SpecialKind): boolean {
   return kind === 'private' || kind === 'loopback';
 }
 
-function special({ text, address }: Place['addresses'][number]): Judgement['address'] {
+function special({ text, address }: Place['addresses'][number]): NetworkJudgement['address'] {
   if (address === undefined) return { text, kind: 'reserved' };
   const range = specialRange(address);
   return range && { text, kind: range.kind };
 }
 
-const WEB: Rule = { kind: 'every_name', port: undefined };
+const WEB: NetworkRule = { kind: 'every_name', port: undefined };
 
-function judgeByLists(place: Place, { allow, deny }: Lists, fallback: 'allow' | 'deny'): Judgement {
+function judgeByLists(place: Place, { allow, deny }: Lists, fallback: 'allow' | 'deny'): NetworkJudgement {
   const { port, literal } = place;
   const denied = deny.find((entry) => means(entry, place, 'deny') && forbidsPort(entry.rule, port));
   if (denied !== undefined) return blocked('denied', denied.text);
@@ -192,13 +200,13 @@ function judgeByLists(place: Place, { allow, deny }: Lists, fallback: 'allow' | 
   return opensPort(WEB, port) ? { allowed: true, why: 'default_allow' } : blocked('port_not_listed');
 }
 
-function judgeLiteral({ host, literal }: Place): Judgement {
+function judgeLiteral({ host, literal }: Place): NetworkJudgement {
   const address = special({ text: host, address: literal });
   return { allowed: false, why: address === undefined ? 'address_not_listed' : 'special_address', address };
 }
 
 /** Where an allowed name leads: a name is easily made to lead to somewhere else. */
-function judgeAddresses(place: Place, { allow, deny }: Lists): Judgement | undefined {
+function judgeAddresses(place: Place, { allow, deny }: Lists): NetworkJudgement | undefined {
   for (const { text, address } of place.addresses) {
     if (address === undefined)
       return { allowed: false, why: 'special_address', address: { text, kind: 'reserved' } };

@@ -7,7 +7,7 @@ type RulePort = number | 'any' | undefined;
  * One entry of an allow or deny list: `example.com`, `*.example.com` (what is below it, not itself), `*` (every name),
  * `192.0.2.7`, `10.0.0.0/8`, `[fd00::/8]`; each with `:8080` or `:*` behind it for other ports than 80 and 443.
  */
-export type Rule =
+export type NetworkRule =
   | { readonly kind: 'name'; readonly name: string; readonly port: RulePort }
   | { readonly kind: 'below'; readonly suffix: string; readonly port: RulePort }
   | { readonly kind: 'every_name'; readonly port: RulePort }
@@ -24,7 +24,7 @@ export function isNormalName(text: string): boolean {
 }
 
 /** Undefined: it says nothing that could be understood. */
-export function readRule(entry: string): Rule | undefined {
+export function readRule(entry: string): NetworkRule | undefined {
   // An IPv6 network without brackets has no room for a port.
   const bare = /^[^[]*:[^[]*:/.test(entry) ? `[${entry}]` : entry;
   const [, bracketed, plain = '', shown] = ENTRY.exec(bare) ?? [];
@@ -53,12 +53,12 @@ function readNetwork(text: string): { network: Address; bits: number } | undefin
 }
 
 /** A forbidden name is forbidden on all its ports, unless the rule names one. */
-export function forbidsPort(rule: Rule, port: number): boolean {
+export function forbidsPort(rule: NetworkRule, port: number): boolean {
   return rule.port === undefined || rule.port === 'any' || rule.port === port;
 }
 
 /** An allowed one is allowed on the ports of the web, unless the rule names another. */
-export function opensPort(rule: Rule, port: number): boolean {
+export function opensPort(rule: NetworkRule, port: number): boolean {
   return rule.port === undefined ? WEB_PORTS.includes(port) : rule.port === 'any' || rule.port === port;
 }
 
@@ -71,7 +71,7 @@ export function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }
 
-export function meansName(rule: Rule, name: string, purpose: 'allow' | 'deny'): boolean {
+export function meansName(rule: NetworkRule, name: string, purpose: 'allow' | 'deny'): boolean {
   switch (rule.kind) {
     case 'name':
       return rule.name === name;
@@ -85,7 +85,7 @@ export function meansName(rule: Rule, name: string, purpose: 'allow' | 'deny'): 
 }
 
 /** `0.0.0.0/0` is the whole Internet, but not this machine and what is behind it: those take a rule of their own. */
-export function meansAddress(rule: Rule, address: Address, purpose: 'allow' | 'deny'): boolean {
+export function meansAddress(rule: NetworkRule, address: Address, purpose: 'allow' | 'deny'): boolean {
   if (rule.kind !== 'network' || !isWithin(address, rule.network, rule.bits)) return false;
   return purpose === 'deny' || rule.bits >= (specialRange(address)?.bits ?? 0);
 }

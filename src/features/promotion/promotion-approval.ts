@@ -10,12 +10,12 @@ import {
   type Wanted,
   wanted,
 } from '../trust/approvals/index.ts';
-import type { Gate } from './promotion-gates.ts';
+import type { PromotionGate } from './promotion-gates.ts';
 
 export const PROMOTION_APPROVAL = 'promotion';
 
 /** What a person is asked about a promotion. */
-export interface Question {
+export interface PromotionQuestion {
   readonly feature: string;
   readonly edge: string;
   readonly requested_by: string;
@@ -23,11 +23,11 @@ export interface Question {
   readonly hash: string;
   /** Of each file, secrets masked. */
   readonly diff: string;
-  readonly gates: readonly Gate[];
+  readonly gates: readonly PromotionGate[];
   readonly files: readonly string[];
 }
 
-export function wantedApproval(question: Question): Wanted {
+export function wantedApproval(question: PromotionQuestion): Wanted {
   const { feature, edge, requested_by, hash, diff, gates, files } = question;
   const reasons = gates.map(({ reason, path }) => (path === undefined ? reason : `${path}: ${reason}`));
   const shown = {
@@ -52,7 +52,7 @@ export function askEvents(want: Wanted, by: Actor, asked_as: string): EventBody[
 /** What the agent is told while nobody has said yes. */
 export function waitsForPerson(
   want: Wanted,
-  gates: readonly Gate[],
+  gates: readonly PromotionGate[],
   denied: ApprovalRecord | undefined,
 ): Refusal {
   const about: JsonObject = {

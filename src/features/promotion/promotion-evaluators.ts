@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 
 /** What an agent says of its evaluators: each by its name, or how many of how many passed. */
-export type Evaluators = readonly { readonly name: string; readonly passed: boolean }[] | string;
+export type PromotionEvaluators = readonly { readonly name: string; readonly passed: boolean }[] | string;
 
 /** Undefined: all have passed, and all that had to be there were. Nothing said is not "passed". */
 export function refuseUnpassed(
-  evaluators: Evaluators | undefined,
+  evaluators: PromotionEvaluators | undefined,
   required: readonly string[],
 ): Refusal | undefined {
   const [passed, total] = countOf(evaluators);
@@ -20,7 +20,7 @@ export function refuseUnpassed(
   return refuse('evaluators_failed', message, { ...details, missing });
 }
 
-function countOf(evaluators: Evaluators | undefined): [passed: number, total: number] {
+function countOf(evaluators: PromotionEvaluators | undefined): [passed: number, total: number] {
   if (evaluators === undefined) return [0, 0];
   if (typeof evaluators !== 'string')
     return [evaluators.filter(({ passed }) => passed).length, evaluators.length];

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { type ClaimRules, normEdge } from '../claims/index.ts';
 
 /** Why a promotion is for a person. */
-export interface Gate extends JsonObject {
+export interface PromotionGate extends JsonObject {
   gate: 'spec_change' | 'new_adr' | 'human_required' | 'review' | 'dangerous';
   path?: string;
   reason: string;
@@ -31,9 +31,9 @@ export function gatesOf(
   rules: ClaimRules,
   { edge, agent_role }: { readonly edge: string; readonly agent_role: string | undefined },
   files: readonly Gated[],
-): Gate[] {
+): PromotionGate[] {
   const { isolation, edges } = rules;
-  const gates: Gate[] = [];
+  const gates: PromotionGate[] = [];
   const name = normEdge(edge);
   if (Object.hasOwn(edges, name) && edges[name]?.human_required === true)
     gates.push({ gate: 'human_required', reason: `A person decides about each promotion on ${name}.` });

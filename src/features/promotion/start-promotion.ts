@@ -17,8 +17,8 @@ import {
   waits,
 } from '../trust/approvals/index.ts';
 import { askEvents, PROMOTION_APPROVAL, waitsForPerson, wantedApproval } from './promotion-approval.ts';
-import { type Evaluators, refuseUnpassed } from './promotion-evaluators.ts';
-import { type Gate, gatesOf, requiredEvaluators } from './promotion-gates.ts';
+import { type PromotionEvaluators, refuseUnpassed } from './promotion-evaluators.ts';
+import { gatesOf, type PromotionGate, requiredEvaluators } from './promotion-gates.ts';
 import { type PromotedFile, promotionEvent } from './state.ts';
 import { alreadyUnderWay, openedEvent, underWay, underWayKey } from './under-way.ts';
 
@@ -36,7 +36,7 @@ export interface PromotionAsked {
   readonly feature: string;
   readonly edge: string;
   readonly files: readonly DraftedFile[];
-  readonly evaluators?: Evaluators | undefined;
+  readonly evaluators?: PromotionEvaluators | undefined;
   readonly rules: ClaimRules;
   /** Of all files, secrets masked: what a person would be shown. */
   readonly diff: string;
@@ -149,10 +149,14 @@ function decide(
   return commit(askEvents(want, caller, promotion_id), waitsForPerson(want, gates, undefined));
 }
 
-function allGates(asked: PromotionAsked, agent_role: string | undefined): Gate[] {
+function allGates(asked: PromotionAsked, agent_role: string | undefined): PromotionGate[] {
   const files = asked.files.map(({ asset, path, old_hash }) => ({ asset, path, is_new: old_hash === null }));
   const dangers = asked.dangers.map(
-    ({ path, reason }): Gate => ({ gate: 'dangerous', ...(path === undefined ? {} : { path }), reason }),
+    ({ path, reason }): PromotionGate => ({
+      gate: 'dangerous',
+      ...(path === undefined ? {} : { path }),
+      reason,
+    }),
   );
   return [...gatesOf(asked.rules, { edge: asked.edge, agent_role }, files), ...dangers];
 }

@@ -9,7 +9,7 @@ import {
   completeWork as decideCompleteWork,
   completeWorkBatch as decideCompleteWorkBatch,
 } from './complete-work.ts';
-import { fileWork as decideFileWork } from './file-work.ts';
+import { fileQueuedWork as decideFileWork } from './file-work.ts';
 import { getWork as decideGetWork, type GetWork } from './get-work.ts';
 import { mirrorDeleted as decideMirrorDeleted, mirrorFile as decideMirrorFile } from './mirror-work.ts';
 import { renewWork as decideRenewWork } from './renew-work.ts';
@@ -27,7 +27,7 @@ export const retryWork = command('retry_work', decideRetryWork);
 export const joinLine = command('join_line', decideJoinLine);
 export const leaveLine = command('leave_line', decideLeaveLine);
 export const settleDue = command('settle_due', decideSettleDue);
-export const fileWork = command('file_work', decideFileWork);
+export const fileQueuedWork = command('file_work', decideFileWork);
 export const mirrorFile = command('mirror_file', decideMirrorFile);
 export const mirrorDeleted = command('mirror_deleted', decideMirrorDeleted);
 

@@ -4,7 +4,7 @@ import type { Loaded, Needs, Range } from '../../ledger/decision.ts';
 import { foldersKey, lockKey } from '../locks/index.ts';
 import { type GetWork, heads, inOrder, noTasks } from './get-work.ts';
 import type { TaskRecord } from './state.ts';
-import { filesAreFree, placesOf } from './task-files.ts';
+import { filesAreFree, taskPlacesOf } from './task-files.ts';
 import { mayReview } from './terms.ts';
 import { aheadInLine, lineKey } from './work-line.ts';
 
@@ -67,7 +67,7 @@ function farRanges(task_types: readonly string[] | undefined, count: number): Ra
 }
 
 function placesIn(task: TaskRecord, loaded: Loaded): string[] {
-  return [...new Set(placesOf(task, loaded).map(([, place]) => place))];
+  return [...new Set(taskPlacesOf(task, loaded).map(([, place]) => place))];
 }
 
 function* byLocks(tasks: readonly TaskRecord[], loaded: Loaded): Generator<TaskRecord[]> {

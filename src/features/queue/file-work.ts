@@ -24,7 +24,7 @@ export interface FileWork {
  * no agent is handed the task, and any process that finds the file overdue writes it. `resumed` says that it
  * may exist already.
  */
-export function fileWork(command: FileWork): Decision<JsonObject> {
+export function fileQueuedWork(command: FileWork): Decision<JsonObject> {
   const { task_id, directory, by } = command;
   const key = taskKey(task_id);
   return {

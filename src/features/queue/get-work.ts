@@ -122,11 +122,11 @@ function stillReady(ids: readonly string[], loaded: Loaded): TaskRecord[] {
 
 function hasDue(loaded: Loaded, now_ms: number): boolean {
   const [first] = loaded.list<TaskState>(firstDue);
-  return first !== undefined && dueAt_ms(first.state) <= now_ms;
+  return first !== undefined && taskDueAt_ms(first.state) <= now_ms;
 }
 
 /** When time or a finished parent changes this task. */
-export function dueAt_ms(state: TaskState): number {
+export function taskDueAt_ms(state: TaskState): number {
   if (state.status === 'delayed') return state.not_before_ms ?? 0;
   if (state.status === 'claimed') return state.lease?.expires_at_ms ?? 0;
   return 0;
@@ -221,7 +221,7 @@ export const nextDue: Needs = { keys: [lineKey], ranges: [firstDue] };
 
 export function nextDueAt_ms(loaded: Loaded, waiter_id: string, now_ms: number): number {
   const [first] = loaded.list<TaskState>(firstDue);
-  const due_ms = first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state);
+  const due_ms = first === undefined ? Number.POSITIVE_INFINITY : taskDueAt_ms(first.state);
   // A caller ahead in line may have died without notice.
   return Math.min(due_ms, ...aheadInLine(loaded, waiter_id, now_ms).map((each) => each.alive_until_ms));
 }

@@ -1,6 +1,6 @@
 /** What other slices, the runtime and the transports may use of queue. */
 
-export { fileWork, mirrorDeleted, mirrorFile, settleDue } from './commands.ts';
+export { fileQueuedWork as fileWork, mirrorDeleted, mirrorFile, settleDue } from './commands.ts';
 export { unknownTask } from './complete-work.ts';
 export {
   type FiledAs,
@@ -11,7 +11,7 @@ export {
   fileHandoffId,
   OPEN_STATUSES,
 } from './filed.ts';
-export { dueAt_ms } from './get-work.ts';
+export { taskDueAt_ms as dueAt_ms } from './get-work.ts';
 export { type SeenFile, titleOf } from './mirror-work.ts';
 export { giveBack } from './settle-due.ts';
 export { describeTask, filedRanges } from './show-work.ts';

@@ -11,7 +11,7 @@ import {
   refused,
 } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import { dueAt_ms } from './get-work.ts';
+import { taskDueAt_ms } from './get-work.ts';
 import {
   DUE,
   failedLink,
@@ -34,7 +34,7 @@ export function settleDue(): Decision<JsonObject> {
   return {
     needs: { ranges: [due] },
     decide(loaded, now_ms) {
-      const tasks = loaded.list<TaskState>(due).filter(({ state }) => dueAt_ms(state) <= now_ms);
+      const tasks = loaded.list<TaskState>(due).filter(({ state }) => taskDueAt_ms(state) <= now_ms);
       const parents = withRanges(tasks.filter(({ state }) => state.releasing));
       const ranges = parents.flatMap((parent) => parent.ranges);
       // The parents by key as well, so that they are expected unchanged: a retried parent has nothing to pass

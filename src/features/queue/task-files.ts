@@ -38,7 +38,7 @@ function lockedAbove(path: string, loaded: Loaded): string[] {
  * does not.
  */
 export function filesAreFree(loaded: Loaded, task: TaskRecord, agent_id: string, now_ms: number): boolean {
-  return placesOf(task, loaded).every(
+  return taskPlacesOf(task, loaded).every(
     ([path, place]) =>
       loaded.hasKey(lockKey(place)) &&
       isFreeOf(place, path, loaded.get<LockState>(lockKey(place)), agent_id, now_ms),
@@ -46,7 +46,7 @@ export function filesAreFree(loaded: Loaded, task: TaskRecord, agent_id: string,
 }
 
 /** Each file with the places whose locks can cover it. */
-export function placesOf({ state }: TaskRecord, loaded: Loaded): [path: string, place: string][] {
+export function taskPlacesOf({ state }: TaskRecord, loaded: Loaded): [path: string, place: string][] {
   return state.files.flatMap((path) =>
     [path, ...lockedAbove(path, loaded)].map((place): [string, string] => [path, place]),
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Area } from '../../kernel/area.ts';
 import { type FileProblem, readYaml } from '../../storage/yaml-file.ts';
-import type { Rules, Team } from './team.ts';
+import type { Team, TeamRules } from './team.ts';
 
 export type ParsedTeam =
   | { readonly ok: true; readonly team: Team }
@@ -95,7 +95,7 @@ function rulesOf(
   { rules }: TeamFile,
   areaOf: AreaOf,
   complain: (path: PropertyKey[], reason: string) => void,
-): Rules {
+): TeamRules {
   const owns = (rules?.owns ?? []).map(({ agents, paths }, index) => ({
     agents,
     areas: paths.flatMap((path, at) => {

@@ -5,18 +5,18 @@ import { defineService } from '../../runtime/service.ts';
 /** The agents that work together here, and their rules, from `teams.yaml`. */
 export interface Team {
   readonly name: string;
-  readonly agents: readonly Member[];
-  readonly rules: Rules;
+  readonly agents: readonly TeamMember[];
+  readonly rules: TeamRules;
 }
 
-export interface Member {
+export interface TeamMember {
   readonly name: string;
   readonly role: string;
   readonly capabilities: readonly string[];
   readonly description: string;
 }
 
-export interface Rules {
+export interface TeamRules {
   /**
    * Which agents review whose work. A task of type `review` that names its `author` goes to these reviewers
    * only.

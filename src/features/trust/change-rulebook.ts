@@ -6,9 +6,9 @@ import type { EventBody } from '../../ledger/entity.ts';
 import { DEFAULT_PROFILE } from './builtin.ts';
 import type { Profile } from './profile.ts';
 import {
-  type Assignment,
   EMPTY_RULEBOOK,
   isBuiltin,
+  type ProfileAssignment,
   profileNamed,
   type RulebookSettings,
   type RulebookState,
@@ -25,7 +25,7 @@ export interface Editor {
   readonly person: boolean;
 }
 
-type Whose = Omit<Assignment, 'profile'>;
+type Whose = Omit<ProfileAssignment, 'profile'>;
 
 /**
  * One step: events, an answer, or a refusal. Steps run one after another, and each sees the results of those
@@ -89,7 +89,7 @@ const setting =
   };
 
 const assigning =
-  (assignment: Assignment, by: Editor): Step =>
+  (assignment: ProfileAssignment, by: Editor): Step =>
   (state) => {
     const profile = profileNamed(state, assignment.profile);
     if (profile === undefined) return unknownProfile(assignment.profile);
@@ -137,7 +137,7 @@ export function removeProfile(name: string, by: Editor): Decision<JsonObject> {
   });
 }
 
-export function assignProfile(assignment: Assignment, by: Editor): Decision<JsonObject> {
+export function assignProfile(assignment: ProfileAssignment, by: Editor): Decision<JsonObject> {
   return changing(assigning(assignment, by));
 }
 
@@ -172,7 +172,7 @@ export function restoreTrust(agent_id: string, by: Editor): Decision<JsonObject>
 
 export interface RulebookDocument {
   readonly profiles: readonly ProfileEdit[];
-  readonly assignments: readonly Assignment[];
+  readonly assignments: readonly ProfileAssignment[];
   readonly settings?: RulebookSettings | undefined;
 }
 

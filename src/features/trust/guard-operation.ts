@@ -8,23 +8,23 @@ import type { TrustLevel } from '../../runtime/access.ts';
 import { type ApprovalRecord, type ApprovalState, approvalKey } from './approvals/approval.ts';
 import { noticeEvent } from './approvals/notice.ts';
 import {
+  type ApprovalWanted,
   approvalId,
   forbids,
   permits,
   requestEvent,
   useEvent,
-  type Wanted,
   waits,
   wanted,
 } from './approvals/request-approval.ts';
 import { ACTIONS, type Action, type Finding } from './finding.ts';
 import type { Standing } from './profile.ts';
 import { type RulebookState, rulebookKey, standingOf, trustLowered } from './rulebook.ts';
-import { actionFor, type Judgement } from './verdict.ts';
+import { actionFor, type TrustJudgement } from './verdict.ts';
 import {
   countEvent,
-  type Outcome,
   type ViolationCount,
+  type ViolationOutcome,
   violationCountKey,
   violationEvent,
 } from './violations.ts';
@@ -54,7 +54,7 @@ export interface Guard {
   readonly default_trust?: TrustLevel | undefined;
 }
 
-interface Judged extends Judgement {
+interface Judged extends TrustJudgement {
   readonly finding: Finding;
 }
 
@@ -63,7 +63,7 @@ interface Case {
   readonly guard: Guard;
   readonly standing: Standing;
   readonly judged: readonly Judged[];
-  readonly want: Wanted;
+  readonly want: ApprovalWanted;
   readonly record: ApprovalRecord | undefined;
   readonly count: ViolationCount | undefined;
   readonly lower_after: number;
@@ -139,7 +139,7 @@ function shownFinding({ finding, action, why }: Judged): JsonObject {
   return { ...finding, action, why } as JsonObject;
 }
 
-function violations(seen: Case, outcomeOf: (judged: Judged) => Outcome): EventBody[] {
+function violations(seen: Case, outcomeOf: (judged: Judged) => ViolationOutcome): EventBody[] {
   const { guard, standing, want, count } = seen;
   return seen.judged.slice(0, limits.violations_per_commit).map((judged, index) => {
     const { operation, category, pattern, matched } = judged.finding;

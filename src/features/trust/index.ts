@@ -9,11 +9,11 @@ export { writesUnderLock } from './under-lock.ts';
 export { type UsageState, usageEnded, usageEntity, usageKey } from './usage.ts';
 export { PROJECT_WARNING, UNNAMED_PUSH } from './verdict.ts';
 export {
-  listViolations,
   type ViolationCount,
   violationCountEntity,
   violationCountKey,
   violationEntity,
   violationRange,
+  violationsIn as listViolations,
   violatorsRange,
 } from './violations.ts';

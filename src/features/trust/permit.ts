@@ -10,7 +10,7 @@ export type Ruling =
   | { readonly rule: 'not_allowed' }
   | { readonly rule: 'trust'; readonly least: TrustLevel };
 
-export type Question = Pick<Demand, 'operation' | 'group' | 'permission' | 'trust' | 'door'>;
+export type PermitQuestion = Pick<Demand, 'operation' | 'group' | 'permission' | 'trust' | 'door'>;
 
 /**
  * The deciding engine: the native rules here, or Cedar. Pure and synchronous, because it runs inside commits.
@@ -18,9 +18,9 @@ export type Question = Pick<Demand, 'operation' | 'group' | 'permission' | 'trus
 export interface PolicyEngine {
   readonly name: 'native' | 'cedar';
   /** Undefined: permitted. */
-  rule(standing: Standing, question: Question): Ruling | undefined;
+  rule(standing: Standing, question: PermitQuestion): Ruling | undefined;
   /** The rules by which it decided, where they have names. */
-  explain?(standing: Standing, question: Question): string[];
+  explain?(standing: Standing, question: PermitQuestion): string[];
 }
 
 /** The doors of each `connection`. A local agent may use any of them, a remote one only HTTP. */
@@ -31,14 +31,14 @@ export const WAYS_IN: Record<NonNullable<Profile['connection']>, readonly DoorNa
 };
 
 /** The words by which a profile can block it, most specific first. */
-function wordsFor({ operation, group, permission }: Question): string[] {
+function wordsFor({ operation, group, permission }: PermitQuestion): string[] {
   const words = [oneWord(operation)];
   if (permission !== undefined) words.push(permission, ...widerThan(permission));
   if (group !== undefined) words.push(oneWord(group));
   return words;
 }
 
-export function leastTrustFor({ permission, trust = 0 }: Question): TrustLevel {
+export function leastTrustFor({ permission, trust = 0 }: PermitQuestion): TrustLevel {
   return permission === undefined ? trust : (Math.max(trust, leastTrust(permission)) as TrustLevel);
 }
 
@@ -93,14 +93,14 @@ export const nativeEngine: PolicyEngine = {
 /** The refusal an agent reads, or undefined when the call is permitted. */
 export function permit(
   standing: Standing,
-  question: Question,
+  question: PermitQuestion,
   engine: PolicyEngine = nativeEngine,
 ): Refusal | undefined {
   const ruling = engine.rule(standing, question);
   return ruling === undefined ? undefined : refusalFor(ruling, standing, question);
 }
 
-function refusalFor(ruling: Ruling, { profile, trust_level }: Standing, question: Question): Refusal {
+function refusalFor(ruling: Ruling, { profile, trust_level }: Standing, question: PermitQuestion): Refusal {
   const { operation, permission, door } = question;
   const about = { operation, permission, profile: profile.name };
   switch (ruling.rule) {

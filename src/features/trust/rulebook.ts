@@ -7,7 +7,7 @@ import { BUILTIN, DEFAULT_PROFILE, DEFAULT_TRUST, fallbackFor, oneType } from '.
 import type { Profile, Standing } from './profile.ts';
 
 /** The subject of an assignment: one agent, or every agent of a type. */
-export type Assignment =
+export type ProfileAssignment =
   | { readonly agent_id: string; readonly agent_type?: undefined; readonly profile: string }
   | { readonly agent_type: string; readonly agent_id?: undefined; readonly profile: string };
 
@@ -19,7 +19,7 @@ export interface Lowered {
   readonly at_ms: number;
 }
 
-export interface NetworkPolicy {
+export interface ProfileNetworkPolicy {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly default?: 'allow' | 'deny' | undefined;
@@ -42,9 +42,9 @@ export interface RulebookSettings {
 export interface RulebookState {
   /** Made or edited here; a profile with the name of a shipped one replaces it. */
   readonly profiles: Readonly<Record<string, Profile>>;
-  readonly assignments: readonly Assignment[];
+  readonly assignments: readonly ProfileAssignment[];
   readonly lowered: readonly Lowered[];
-  readonly network_policies: Readonly<Record<string, NetworkPolicy>>;
+  readonly network_policies: Readonly<Record<string, ProfileNetworkPolicy>>;
   readonly settings: RulebookSettings;
 }
 
@@ -90,13 +90,15 @@ function evolve(before: RulebookState | undefined, event: EventBody, at_ms: numb
     case 'profile_removed':
       return { ...state, profiles: without(state.profiles, data.name as string) };
     case 'profile_assigned': {
-      const assignment = data as unknown as Assignment;
+      const assignment = data as unknown as ProfileAssignment;
       return { ...state, assignments: [...state.assignments.filter(ofAnother(assignment)), assignment] };
     }
     case 'profile_unassigned':
       return {
         ...state,
-        assignments: state.assignments.filter(ofAnother(data as unknown as Omit<Assignment, 'profile'>)),
+        assignments: state.assignments.filter(
+          ofAnother(data as unknown as Omit<ProfileAssignment, 'profile'>),
+        ),
       };
     case 'trust_lowered': {
       const { agent_id, to, reason } = data as unknown as Lowered;
@@ -108,7 +110,7 @@ function evolve(before: RulebookState | undefined, event: EventBody, at_ms: numb
     case 'trust_restored':
       return { ...state, lowered: state.lowered.filter(ofOthers) };
     case 'network_policy_set': {
-      const { name, ...policy } = data as unknown as NetworkPolicy & { name: string };
+      const { name, ...policy } = data as unknown as ProfileNetworkPolicy & { name: string };
       return { ...state, network_policies: { ...state.network_policies, [name]: policy } };
     }
     case 'network_policy_removed':

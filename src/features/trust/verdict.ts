@@ -77,7 +77,7 @@ function possible(finding: Finding): Finding[] {
 }
 
 /** What to do about a finding, the keyword of the reason, and whether the profile's trust let it through. */
-export interface Judgement {
+export interface TrustJudgement {
   readonly action: Action;
   readonly why: string;
   readonly elevated?: true;
@@ -88,7 +88,7 @@ function isCloud({ connection }: Profile): boolean {
 }
 
 /** Whatever the trust: a person looks at credentials, and a person changes Coxswain's own rules. */
-function absolute(finding: Finding): Judgement | undefined {
+function absolute(finding: Finding): TrustJudgement | undefined {
   if (finding.category === 'credential_modification')
     return { action: 'review', why: 'credentials are looked at by a person, whatever the trust' };
   if (finding.category === 'control_plane' && !OPERATION_DEFAULTS.has(finding.operation))
@@ -96,7 +96,7 @@ function absolute(finding: Finding): Judgement | undefined {
   return undefined;
 }
 
-function byDefault(finding: Finding, { profile, trust_level }: Standing): Judgement {
+function byDefault(finding: Finding, { profile, trust_level }: Standing): TrustJudgement {
   if (finding.pattern.startsWith(PROJECT_WARNING)) return { action: 'warn', why: 'a warning of the project' };
   if (finding.category === 'unresolved')
     return trust_level >= ELEVATED_TRUST
@@ -108,7 +108,7 @@ function byDefault(finding: Finding, { profile, trust_level }: Standing): Judgem
   return { action, why: `the default of ${finding.category}` };
 }
 
-function byGuardrails(finding: Finding, { profile }: Standing): Judgement | undefined {
+function byGuardrails(finding: Finding, { profile }: Standing): TrustJudgement | undefined {
   if (!GIT.has(finding.category)) return undefined;
   if (profile.guardrails.includes('no_destructive_git'))
     return { action: 'block', why: `no_destructive_git of profile ${profile.name}` };
@@ -121,7 +121,7 @@ function byGuardrails(finding: Finding, { profile }: Standing): Judgement | unde
  * The category's default, then the profile's guardrails, then what the profile blocks by name, then what it
  * elevates from trust 3 on. Blocked overrides elevated: a profile that says both says no.
  */
-export function actionFor(finding: Finding, standing: Standing): Judgement {
+export function actionFor(finding: Finding, standing: Standing): TrustJudgement {
   const fixed = absolute(finding);
   if (fixed !== undefined) return fixed;
   const judged = byGuardrails(finding, standing) ?? byDefault(finding, standing);

@@ -7,7 +7,7 @@ import type { Actor } from '../../ledger/log.ts';
 import type { Category } from './finding.ts';
 
 /** The outcome: `elevated` went ahead on the profile's trust, `approved` on a person's decision. */
-export type Outcome = 'blocked' | 'asked' | 'warned' | 'elevated' | 'approved';
+export type ViolationOutcome = 'blocked' | 'asked' | 'warned' | 'elevated' | 'approved';
 
 /** An agent attempted something dangerous. */
 export interface Violation {
@@ -20,7 +20,7 @@ export interface Violation {
   readonly matched_text: string;
   readonly context: JsonObject;
   readonly blocked: boolean;
-  readonly outcome: Outcome;
+  readonly outcome: ViolationOutcome;
   readonly trust_level: number;
   readonly approval_id?: string | undefined;
   readonly created_at_ms: number;
@@ -112,7 +112,7 @@ export function violationRange(agent_id: string | undefined, limit: number): Ran
     : prefixed('group', VIOLATION, ofAgent(agent_id), limit);
 }
 
-export function listViolations(range: Range, loaded: Loaded): JsonObject[] {
+export function violationsIn(range: Range, loaded: Loaded): JsonObject[] {
   return loaded.list<Violation>(range).map(({ state }) => {
     const { created_at_ms, ...rest } = state;
     return { timestamp: isoTime(created_at_ms), ...rest };

@@ -3,7 +3,7 @@ import type { NewChangeset } from '../changesets/index.ts';
 import { rulesFor } from '../trust/enforcement/index.ts';
 import { concludeRemote, receiveChange as receive, setVerificationPolicies } from './commands.ts';
 import type { RemoteOutcome } from './execute.ts';
-import type { Seen } from './route-changeset.ts';
+import type { ChangeSeen } from './route-changeset.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
 // What doors do with what they have seen or read themselves. Not in the list of operations: nobody asks for it from outside.
@@ -21,7 +21,7 @@ export interface ReceivedChange {
   /** Of a changeset that is there, or made from what makes it this change and no other. */
   changeset_id: string;
   changeset: NewChangeset;
-  seen: Seen;
+  seen: ChangeSeen;
   force?: boolean | undefined;
   operation_id?: string | undefined;
 }

@@ -29,15 +29,15 @@ import {
 } from './verification-run.ts';
 
 /** Files as git or GitHub has them; without, the changeset's own word is taken. */
-export interface Seen extends ChangedFiles {
+export interface ChangeSeen extends ChangedFiles {
   readonly from: 'git' | 'push';
 }
 
-export interface Routing {
+export interface ChangesetRouting {
   readonly changeset_id: string;
   /** Of a changeset that was submitted without one. */
   readonly commit_sha?: string | undefined;
-  readonly seen?: Seen | undefined;
+  readonly seen?: ChangeSeen | undefined;
   /** What has a result is run once more. */
   readonly force?: boolean | undefined;
   readonly is_person: boolean;
@@ -57,7 +57,7 @@ export function submitChangeset(
   id: string,
   caller: Actor,
   changeset: NewChangeset,
-  { default_trust }: Pick<Routing, 'default_trust'> = {},
+  { default_trust }: Pick<ChangesetRouting, 'default_trust'> = {},
 ): Decision<JsonObject> {
   return {
     needs: { keys: [changesetKey(id), sessionChangesKey(caller), ...NEEDS] },
@@ -75,7 +75,7 @@ export function submitChangeset(
 }
 
 /** Every policy that applies to the changeset gets its run for the commit; what has one already keeps it. */
-export function routeChangeset(routing: Routing): Decision<JsonObject> {
+export function routeChangeset(routing: ChangesetRouting): Decision<JsonObject> {
   const key = changesetKey(routing.changeset_id);
   return {
     needs: { keys: [key, ...NEEDS] },
@@ -95,7 +95,7 @@ export function receiveChange(
   id: string,
   caller: Actor,
   changeset: NewChangeset,
-  routing: Omit<Routing, 'changeset_id'> & { readonly seen: Seen },
+  routing: Omit<ChangesetRouting, 'changeset_id'> & { readonly seen: ChangeSeen },
 ): Decision<JsonObject> {
   const key = changesetKey(id);
   return {
@@ -119,7 +119,7 @@ function planOf(loaded: Loaded, author: Actor, changed: ChangedFiles, default_tr
 
 function route(
   loaded: Loaded,
-  routing: Routing,
+  routing: ChangesetRouting,
   changeset: Changeset,
   first: readonly EventBody[],
   now_ms: number,
@@ -205,7 +205,7 @@ function routedAs(
   commit_sha: string,
   planned: readonly PlannedRun[],
   trust_level: number,
-  seen: Seen | undefined,
+  seen: ChangeSeen | undefined,
 ): Routed {
   const policies = planned.map(({ policy }) => policy.name);
   const before = changeset.routed?.commit_sha === commit_sha ? changeset.routed : undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
 import { fields, inputSchema, name, path, text } from '../../runtime/input-schema.ts';
-import { checkPolicy, policyFields } from './files/policy-schema.ts';
+import { checkVerificationPolicy, policyFields } from './files/policy-schema.ts';
 
 const commit_sha = z
   .string()
@@ -37,7 +37,7 @@ export const verificationStatus = inputSchema(
 export const listVerificationPolicies = inputSchema(z.strictObject({}));
 
 export const setVerificationPolicy = inputSchema(
-  z.strictObject({ ...policyFields, operation_id: fields.operation_id }).superRefine(checkPolicy),
+  z.strictObject({ ...policyFields, operation_id: fields.operation_id }).superRefine(checkVerificationPolicy),
 );
 
 export const removeVerificationPolicy = inputSchema(

@@ -21,7 +21,7 @@ const DIFF_CHARS_MAX = 100_000;
 export const ASKED_MS = limits.approval_hours_max * 3600 * 1000;
 
 /** What a person is asked about a run, with all that there is to look at. */
-export interface Question {
+export interface VerificationQuestion {
   readonly run_id: string;
   readonly policy: string;
   readonly requested_by: Actor;
@@ -41,7 +41,7 @@ export function approvalOf(run_id: string, { agent_id }: Actor): EntityKey {
 }
 
 /** The events that put the question into the queue of approvals, in the commit that makes the run wait. */
-export function askPerson(question: Question): readonly EventBody[] {
+export function askPerson(question: VerificationQuestion): readonly EventBody[] {
   const { run_id, policy, requested_by, commit_sha, files, summary, diff } = question;
   const context: JsonObject = { run_id, commit_sha, files: [...files], summary };
   if (diff !== undefined) context.diff = diff.slice(0, DIFF_CHARS_MAX).toWellFormed();

@@ -1,5 +1,5 @@
 import { isoTime } from '../../kernel/clock.ts';
-import type { Action, TreeDraft } from './task-actions.ts';
+import type { TaskAction, TreeDraft } from './task-actions.ts';
 import { compare, doneAt_ms } from './task-file.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
@@ -7,14 +7,14 @@ import type { WorkdirSettings } from './workdir-settings.ts';
  * What has been done for long enough goes to its month. First it is said in the file, then reported, then it is moved: wherever this
  * is cut short, the file still lies in `done/` and says what is to become of it. [DIR-5]
  */
-export function archiveOld(draft: TreeDraft, now_ms: number, { archive_ms }: WorkdirSettings): Action[] {
+export function archiveOld(draft: TreeDraft, now_ms: number, { archive_ms }: WorkdirSettings): TaskAction[] {
   const old = draft.on('done').filter(({ task }) => {
     const done_ms = doneAt_ms(task);
     return done_ms !== undefined && now_ms - done_ms >= archive_ms;
   });
   return old
     .sort((a, b) => compare(a.task.id, b.task.id))
-    .flatMap((file): Action[] => {
+    .flatMap((file): TaskAction[] => {
       const { task, path } = file;
       const done_ms = doneAt_ms(task) ?? now_ms;
       // By its id, for that is all that anybody knows of what is in the archive.

@@ -2,11 +2,11 @@ import { circlesAmong } from './circles.ts';
 import { ArtefactMap } from './conflicts.ts';
 import type { TreeDraft } from './task-actions.ts';
 import { byUrgency, compare, fileName, type TaskFile } from './task-file.ts';
-import type { Finding } from './workdir-findings.ts';
+import type { WorkdirFinding } from './workdir-findings.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
 /** What is new goes to its agent's folder, as soon as nothing keeps it. Answers what waits, and for what. [DIR-1] */
-export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSettings): Finding[] {
+export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSettings): WorkdirFinding[] {
   const waiting: TaskFile[] = [];
   const busy = settings.serialise_conflicts ? takenArtefacts(draft) : undefined;
   const inbox = draft.on('inbox').sort(byUrgency);
@@ -27,7 +27,7 @@ export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSet
     }
   }
   // What they wait for may have been assigned after them: it is told as the next pass will find it.
-  return waiting.flatMap((file): Finding[] => {
+  return waiting.flatMap((file): WorkdirFinding[] => {
     const text = obstacleTo(draft, file, circles, busy);
     const { id, agent } = file.task;
     return text === undefined ? [] : [{ kind: 'waiting', id, agent, text }];

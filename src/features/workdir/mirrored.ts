@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import { shorten } from '../../kernel/shorten.ts';
 import type { NewHandoff } from '../handoffs/index.ts';
 import type { FiledAs, FileStatus, SeenFile } from '../queue/index.ts';
-import { lastSign_ms, type TaskFile, type TaskPriority, type WorkTask } from './task-file.ts';
+import { type TaskFile, type TaskPriority, taskLastSign_ms, type WorkTask } from './task-file.ts';
 import { ownerOf } from './verbs.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
@@ -75,7 +75,7 @@ function statusOf({ shelf, task: { status } }: TaskFile): FileStatus {
 
 function filedAs(file: TaskFile, status: FileStatus, directory: string, settings: WorkdirSettings): FiledAs {
   const { task, path } = file;
-  const started_ms = task.started_at_ms ?? lastSign_ms(file);
+  const started_ms = task.started_at_ms ?? taskLastSign_ms(file);
   const working =
     status !== 'in_progress'
       ? {}

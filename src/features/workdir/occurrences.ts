@@ -1,5 +1,5 @@
 import { compare, type TaskFile } from './task-file.ts';
-import type { Finding } from './workdir-findings.ts';
+import type { WorkdirFinding } from './workdir-findings.ts';
 
 /** Something that happened, or was found, at a moment that the files themselves tell: so it is told once. */
 export interface Occurrence {
@@ -11,7 +11,7 @@ export interface Occurrence {
     | 'handed_over'
     | 'archived'
     | 'error'
-    | Finding['kind'];
+    | WorkdirFinding['kind'];
   readonly task?: string | undefined;
   readonly agent?: string | undefined;
   readonly text: string;
@@ -26,7 +26,7 @@ export function isFound({ type }: Occurrence): boolean {
 }
 
 /** All there are in a tree, in the order of time. */
-export function occurrencesIn(files: readonly TaskFile[], findings: readonly Finding[]): Occurrence[] {
+export function occurrencesIn(files: readonly TaskFile[], findings: readonly WorkdirFinding[]): Occurrence[] {
   const found = files.flatMap((file) => (file.shelf === 'fridge' ? [] : occurrencesOf(file)));
   for (const { kind, id, agent, text, at_ms } of findings)
     if (TOLD.has(kind) && at_ms !== undefined) found.push({ at_ms, type: kind, task: id, agent, text });

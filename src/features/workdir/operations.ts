@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
-import type { CreateInput } from './operations/create-task-file.ts';
+import type { CreateTaskFileInput } from './operations/create-task-file.ts';
 import type { FileWorkInput } from './operations/file-work-operation.ts';
-import type { ListInput } from './operations/show-task-files.ts';
+import type { ListTaskFilesInput } from './operations/show-task-files.ts';
 
 // What reads and writes work directories is loaded when somebody asks: most commands have nothing to do with it.
 
@@ -48,7 +48,7 @@ export const createTaskFile = {
   input: async () => (await schemas()).createTaskFile,
   handle: async (input, step) =>
     shown(step, await (await import('./operations/create-task-file.ts')).createTaskFile(input, step)),
-} satisfies Operation<CreateInput>;
+} satisfies Operation<CreateTaskFileInput>;
 
 export const listTaskFiles = {
   name: 'list_task_files',
@@ -61,7 +61,7 @@ export const listTaskFiles = {
   examples: ['cox task list', 'cox task list --agent coder --status assigned'],
   input: async () => (await schemas()).listTaskFiles,
   handle: async (input, step) => (await import('./operations/show-task-files.ts')).listTaskFiles(input, step),
-} satisfies Operation<ListInput>;
+} satisfies Operation<ListTaskFilesInput>;
 
 export const showTaskFile = {
   name: 'show_task_file',

@@ -2,18 +2,18 @@ import { archiveOld } from './archive.ts';
 import { assignNew } from './assign.ts';
 import { chainDone } from './follow-up.ts';
 import { heedPersons } from './persons-word.ts';
-import { type Action, TreeDraft } from './task-actions.ts';
+import { type TaskAction, TreeDraft } from './task-actions.ts';
 import type { TaskFile, WorkTree } from './task-file.ts';
-import { type Finding, findings } from './workdir-findings.ts';
+import { findings, type WorkdirFinding } from './workdir-findings.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
-export interface Plan {
+export interface PassPlan {
   /** In this order, before anything is reported. */
-  readonly actions: readonly Action[];
+  readonly actions: readonly TaskAction[];
   /** Only moves, after it was reported: nobody reads what is in the archive. */
-  readonly archiving: readonly Action[];
+  readonly archiving: readonly TaskAction[];
   /** What is as it should not be, and what waits for what. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly WorkdirFinding[];
   /** The tasks as they are before archiving. */
   readonly files: readonly TaskFile[];
   /** And after it. */
@@ -24,7 +24,7 @@ export interface Plan {
  * One pass, worked out from the files alone. The order lets every step follow from those before it, so that a pass on what a pass
  * has left finds nothing to do.
  */
-export function plan(tree: WorkTree, now_ms: number, settings: WorkdirSettings): Plan {
+export function plan(tree: WorkTree, now_ms: number, settings: WorkdirSettings): PassPlan {
   const draft = new TreeDraft(tree);
   for (const [older, newer] of tree.twins)
     draft.drop(older, newer, `it is the same file as ${newer}: a move was cut short`);

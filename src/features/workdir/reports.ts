@@ -3,7 +3,7 @@ import { markdownText } from '../../kernel/markdown.ts';
 import { shorten } from '../../kernel/shorten.ts';
 import { type HandOver, handOversIn, isFound, type Occurrence, occurrencesIn } from './occurrences.ts';
 import { compare, type TaskFile, type TreeProblem } from './task-file.ts';
-import { type Finding, lastSigns } from './workdir-findings.ts';
+import { lastSigns, type WorkdirFinding } from './workdir-findings.ts';
 
 const TEXT_CHARS_MAX = 300;
 
@@ -95,7 +95,7 @@ function ended(text: string): string {
 export interface StatusFacts {
   readonly files: readonly TaskFile[];
   readonly agents: readonly string[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly WorkdirFinding[];
   readonly problems: readonly TreeProblem[];
 }
 

@@ -1,9 +1,9 @@
 import {
-  placeOf,
   stemOf,
   type TaskError,
   type TaskFile,
-  type TaskStatus,
+  type TaskFileStatus,
+  taskPlaceOf,
   type WorkTask,
   type WorkTree,
 } from './task-file.ts';
@@ -11,7 +11,7 @@ import {
 /** What the coordinator writes into a task. Never an artefact, never a `result`. */
 export interface TaskChanges {
   readonly agent?: string;
-  readonly status?: TaskStatus;
+  readonly status?: TaskFileStatus;
   readonly assigned_at_ms?: number;
   readonly completed_at_ms?: number;
   readonly archived_at_ms?: number;
@@ -38,7 +38,7 @@ export interface FollowUp {
  * One change of the tree, atomic by itself: between any two of them the process may be killed, and the next pass goes on from there.
  * `why` is for people.
  */
-export type Action = { readonly id: string; readonly why: string } & (
+export type TaskAction = { readonly id: string; readonly why: string } & (
   | { readonly kind: 'move'; readonly from: string; readonly to: string }
   | { readonly kind: 'update'; readonly path: string; readonly changes: TaskChanges }
   | {
@@ -57,7 +57,7 @@ export class TreeDraft {
   readonly agents: ReadonlySet<string>;
   readonly archived: Map<string, string>;
   readonly known_follow_ups: WorkTree['known_follow_ups'];
-  readonly actions: Action[] = [];
+  readonly actions: TaskAction[] = [];
   readonly #files: Map<string, TaskFile>;
   readonly #occupied: Set<string>;
   readonly #byId = new Map<string, TaskFile>();
@@ -101,7 +101,7 @@ export class TreeDraft {
     this.#files.delete(file.path);
     this.#occupied.delete(file.path);
     this.#occupied.add(to);
-    const place = placeOf(to);
+    const place = taskPlaceOf(to);
     if (place === undefined) throw new Error(`${to} is no place for a task`);
     const { shelf, folder } = place;
     if (shelf !== 'archive') return this.#put({ ...file, path: to, shelf, folder });

@@ -2,7 +2,7 @@
 export type Shelf = 'inbox' | 'assigned' | 'done' | 'archive' | 'fridge';
 
 export const TASK_STATUSES = ['new', 'assigned', 'in_progress', 'done', 'error', 'archived'] as const;
-export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type TaskFileStatus = (typeof TASK_STATUSES)[number];
 
 export const PRIORITIES = ['critical', 'high', 'medium', 'normal', 'low'] as const;
 export type TaskPriority = (typeof PRIORITIES)[number];
@@ -30,7 +30,7 @@ export interface TaskError {
 export interface WorkTask {
   readonly id: string;
   readonly agent: string;
-  readonly status: TaskStatus;
+  readonly status: TaskFileStatus;
   /** As they were written; they are compared in their normal form. */
   readonly artefacts: readonly string[];
   readonly title?: string | undefined;
@@ -105,7 +105,7 @@ export function byUrgency(a: TaskFile, b: TaskFile): number {
 }
 
 /** The last sign of whoever works on it. */
-export function lastSign_ms({ task }: Pick<TaskFile, 'task'>): number | undefined {
+export function taskLastSign_ms({ task }: Pick<TaskFile, 'task'>): number | undefined {
   const { assigned_at_ms, started_at_ms, completed_at_ms, error } = task;
   const signs = [assigned_at_ms, started_at_ms, completed_at_ms, error?.at_ms].filter(
     (at_ms) => at_ms !== undefined,
@@ -119,7 +119,7 @@ export function doneAt_ms({ completed_at_ms, result }: WorkTask): number | undef
 }
 
 /** The shelf that a path is on, and whose folder it is in. */
-export function placeOf(path: string): { shelf: Shelf; folder?: string } | undefined {
+export function taskPlaceOf(path: string): { shelf: Shelf; folder?: string } | undefined {
   const [shelf, ...rest] = path.split('/');
   switch (shelf) {
     case 'assigned':

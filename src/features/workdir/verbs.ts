@@ -21,7 +21,7 @@ export interface ResultGiven {
 }
 
 /** A task that somebody asks for. */
-export interface NewTask {
+export interface NewTaskFile {
   readonly id: string;
   readonly agent: string;
   readonly title: string;

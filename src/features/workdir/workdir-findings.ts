@@ -1,10 +1,10 @@
 import { isoTime } from '../../kernel/clock.ts';
 import { conflictsOf } from './conflicts.ts';
-import { compare, lastSign_ms, type TaskFile } from './task-file.ts';
+import { compare, type TaskFile, taskLastSign_ms } from './task-file.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
 /** What somebody should know. With a moment it is an occurrence: told once. Without one it is simply so, as long as it is. */
-export interface Finding {
+export interface WorkdirFinding {
   readonly kind: 'waiting' | 'conflict' | 'stalled' | 'silent' | 'error' | 'frozen';
   readonly id?: string | undefined;
   readonly agent?: string | undefined;
@@ -18,7 +18,7 @@ export function findings(
   agents: ReadonlySet<string>,
   now_ms: number,
   settings: WorkdirSettings,
-): Finding[] {
+): WorkdirFinding[] {
   const working = files.filter(({ shelf, task }) => shelf === 'assigned' && task.status === 'in_progress');
   return [
     ...conflicts(working),
@@ -28,8 +28,8 @@ export function findings(
   ];
 }
 
-function conflicts(working: readonly TaskFile[]): Finding[] {
-  const started = new Map(working.map((file) => [file.task.id, lastSign_ms(file)]));
+function conflicts(working: readonly TaskFile[]): WorkdirFinding[] {
+  const started = new Map(working.map((file) => [file.task.id, taskLastSign_ms(file)]));
   return conflictsOf(working).map(({ artefact, tasks }) => ({
     kind: 'conflict',
     text: `Conflict: ${artefact} targeted by ${tasks.join(', ')}`,
@@ -39,10 +39,14 @@ function conflicts(working: readonly TaskFile[]): Finding[] {
 }
 
 /** [DIR-4] */
-function stalled(working: readonly TaskFile[], now_ms: number, { timeout_ms }: WorkdirSettings): Finding[] {
-  return working.flatMap((file): Finding[] => {
+function stalled(
+  working: readonly TaskFile[],
+  now_ms: number,
+  { timeout_ms }: WorkdirSettings,
+): WorkdirFinding[] {
+  return working.flatMap((file): WorkdirFinding[] => {
     const { id, agent } = file.task;
-    const since_ms = file.task.started_at_ms ?? lastSign_ms(file);
+    const since_ms = file.task.started_at_ms ?? taskLastSign_ms(file);
     if (since_ms === undefined || now_ms - since_ms < timeout_ms) return [];
     const hours = timeout_ms / 3_600_000;
     return [
@@ -57,7 +61,7 @@ function silent(
   agents: ReadonlySet<string>,
   now_ms: number,
   { silent_ms }: WorkdirSettings,
-): Finding[] {
+): WorkdirFinding[] {
   const signs = lastSigns(files);
   const since = new Map<string, number>();
   for (const file of files) {
@@ -66,7 +70,7 @@ function silent(
     const agent = file.folder ?? file.task.agent;
     since.set(agent, Math.min(assigned_at_ms, since.get(agent) ?? assigned_at_ms));
   }
-  return [...agents].sort(compare).flatMap((agent): Finding[] => {
+  return [...agents].sort(compare).flatMap((agent): WorkdirFinding[] => {
     const waits_ms = since.get(agent);
     if (waits_ms === undefined) return [];
     const sign_ms = Math.max(waits_ms, signs.get(agent) ?? 0);
@@ -92,7 +96,7 @@ export function lastSigns(files: readonly TaskFile[]): Map<string, number> {
   return signs;
 }
 
-function errors(files: readonly TaskFile[]): Finding[] {
+function errors(files: readonly TaskFile[]): WorkdirFinding[] {
   return files
     .filter(({ shelf, task }) => task.status === 'error' && (shelf === 'assigned' || shelf === 'inbox'))
     .sort((a, b) => compare(a.task.id, b.task.id))
@@ -101,6 +105,6 @@ function errors(files: readonly TaskFile[]): Finding[] {
       id: task.id,
       agent: task.agent,
       text: `Task ${task.id} in error: ${task.error?.message ?? 'no message'}`,
-      at_ms: task.error?.at_ms ?? lastSign_ms({ task, ...file }) ?? task.created_at_ms ?? 0,
+      at_ms: task.error?.at_ms ?? taskLastSign_ms({ task, ...file }) ?? task.created_at_ms ?? 0,
     }));
 }

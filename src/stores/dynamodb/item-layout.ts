@@ -4,7 +4,7 @@ import type { EntityKey } from '../../ledger/entity.ts';
 import type { Request } from '../../ledger/log.ts';
 
 /** The key of an item. Projects share nothing; a project's log has a partition of its own. */
-export interface Place {
+export interface ItemPlace {
   readonly PK: string;
   readonly SK: string;
 }
@@ -26,7 +26,7 @@ function padded(value: number): string {
 }
 
 /** `CLAIM#REQ-F-AUTH#design_code`, `LOCK#src/app.ts`, `TASK#…`. */
-export function recordPlace(project: string, { kind, id }: EntityKey): Place {
+export function recordPlace(project: string, { kind, id }: EntityKey): ItemPlace {
   return { PK: project, SK: `${kind.toUpperCase()}#${id}` };
 }
 
@@ -40,7 +40,7 @@ export function idOf(kind: string, sortKey: string): string {
  */
 export const WITNESSES = 16;
 
-export function witnessPlace(project: string, { kind, id }: EntityKey, witness: number): Place {
+export function witnessPlace(project: string, { kind, id }: EntityKey, witness: number): ItemPlace {
   return { PK: project, SK: `WITNESS#${kind}/${id}#${String(witness).padStart(2, '0')}` };
 }
 
@@ -55,7 +55,7 @@ export interface IndexEntry extends EntityKey {
 }
 
 /** `INDEX#task#s#ready/…`: in the order of (key, born, id) within one kind. */
-export function indexPlace(project: string, { by, kind, key, born, id }: IndexEntry): Place {
+export function indexPlace(project: string, { by, kind, key, born, id }: IndexEntry): ItemPlace {
   const start = `INDEX#${kind}#${BY[by]}#${key}${SEPARATOR}${padded(born)}${SEPARATOR}`;
   const fits = Buffer.byteLength(start) + Buffer.byteLength(id) <= SORT_KEY_BYTES_MAX;
   return { PK: project, SK: start + (fits ? id : sha256(id).slice(0, 16)) };
@@ -76,7 +76,7 @@ function pastEntries(end: string): string {
   return end.endsWith(SEPARATOR) ? `${end}\u{10FFFF}` : end;
 }
 
-export function operationPlace({ project, actor, operation_id }: Request): Place {
+export function operationPlace({ project, actor, operation_id }: Request): ItemPlace {
   // No name contains the separator, so a#b's c can't be confused with a's b#c.
   const SK = `OP#${actor.agent_id}${SEPARATOR}${operation_id}`;
   return {
@@ -93,13 +93,13 @@ const OUTBOX = 'OUT#';
 const LOG = 'LOG#';
 
 /** A committed row that has no position yet. */
-export function outboxPlace(project: string, stamp: number, commit_id: string): Place {
+export function outboxPlace(project: string, stamp: number, commit_id: string): ItemPlace {
   return { PK: logPartition(project), SK: `${OUTBOX}${padded(stamp)}#${commit_id}` };
 }
 
 export const OUTBOX_ENDS = { first: OUTBOX, last: `${OUTBOX}\u{10FFFF}` } as const;
 
-export function rowPlace(project: string, position: number): Place {
+export function rowPlace(project: string, position: number): ItemPlace {
   return { PK: logPartition(project), SK: `${LOG}${padded(position)}` };
 }
 
@@ -114,11 +114,11 @@ export function rowEnds(after: number, last: number): { first: string; last: str
 }
 
 /** How far the log has been put in order. */
-export function headPlace(project: string): Place {
+export function headPlace(project: string): ItemPlace {
   return { PK: logPartition(project), SK: 'HEAD' };
 }
 
-export function sealPlace(project: string, number: number): Place {
+export function sealPlace(project: string, number: number): ItemPlace {
   return { PK: logPartition(project), SK: `SEAL#${padded(number)}` };
 }
 
@@ -126,9 +126,9 @@ export function sealEnds(first: number, last: number): { first: string; last: st
   return { first: `SEAL#${padded(first)}`, last: `SEAL#${padded(Math.min(last, 10 ** NUMBER_DIGITS - 1))}` };
 }
 
-export function leavesPlace(project: string, number: number): Place {
+export function leavesPlace(project: string, number: number): ItemPlace {
   return { PK: logPartition(project), SK: `LEAVES#${padded(number)}` };
 }
 
 /** About the table as a whole. */
-export const META_PLACE: Place = { PK: 'coxswain', SK: 'META' };
+export const META_PLACE: ItemPlace = { PK: 'coxswain', SK: 'META' };

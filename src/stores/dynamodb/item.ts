@@ -3,14 +3,14 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { EntityKey, EntityRecord, EntityType } from '../../ledger/entity.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
-import type { Place } from './item-layout.ts';
+import type { ItemPlace } from './item-layout.ts';
 
 export type Item = Record<string, AttributeValue>;
 
 export const text = (value: string): AttributeValue => ({ S: value });
 export const number = (value: number): AttributeValue => ({ N: String(value) });
 
-export function keyOf({ PK, SK }: Place): Item {
+export function keyOf({ PK, SK }: ItemPlace): Item {
   return { PK: text(PK), SK: text(SK) };
 }
 
@@ -41,7 +41,7 @@ export interface Stamped {
   readonly stamp: number;
 }
 
-export function recordItem(place: Place, { record, stamp }: Stamped, type: EntityType): Item {
+export function recordItem(place: ItemPlace, { record, stamp }: Stamped, type: EntityType): Item {
   const state = JSON.stringify(record.state);
   const tooLarge = stateTooLarge(record.kind, state);
   if (tooLarge !== undefined) throw new StoreFailure('too_large', tooLarge.message);

@@ -3,7 +3,7 @@ import type { Needs, Range } from '../../ledger/decision.ts';
 import type { Entities, EntityKey, EntityRecord } from '../../ledger/entity.ts';
 import { entityType, type LoadedSet } from '../../ledger/proposal.ts';
 import { type Item, recordOf, textOf } from './item.ts';
-import { type IndexName, idOf, indexPlace, type Place, rangeEnds, recordPlace } from './item-layout.ts';
+import { type IndexName, type ItemPlace, idOf, indexPlace, rangeEnds, recordPlace } from './item-layout.ts';
 import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';
 
@@ -23,7 +23,7 @@ export class Loader {
   }
 
   /** Returns the item at `other`, if one was named: that costs no extra request. */
-  async load(project: string, needs: Needs, into: LoadedSet, other?: Place): Promise<Item | undefined> {
+  async load(project: string, needs: Needs, into: LoadedSet, other?: ItemPlace): Promise<Item | undefined> {
     const { keys = [], ranges = [] } = needs;
     const [found] = await Promise.all([
       this.#byKey(project, keys, into, other),
@@ -36,7 +36,7 @@ export class Loader {
     project: string,
     keys: readonly EntityKey[],
     into: LoadedSet,
-    other: Place | undefined,
+    other: ItemPlace | undefined,
   ): Promise<Item | undefined> {
     const places = new Map(keys.map((key) => [recordPlace(project, key).SK, key]));
     const wanted = [...places.keys()].map((SK) => ({ PK: project, SK }));

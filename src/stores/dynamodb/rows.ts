@@ -3,13 +3,13 @@ import { crc32 } from '../../kernel/crc32.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { LogEntry, Unplaced } from '../../ledger/log.ts';
 import { type Item, keyOf, number, numberOf, text, textOf } from './item.ts';
-import { type Place, positionOf } from './item-layout.ts';
+import { type ItemPlace, positionOf } from './item-layout.ts';
 
 /** An item holds 400 KB; keys and the readable attributes come on top of the row. */
 const ROW_BYTES_MAX = 390_000;
 
 /** A row of the log, with the fields that people search by as attributes of their own. */
-export function rowItem(place: Place, row: Unplaced): Item {
+export function rowItem(place: ItemPlace, row: Unplaced): Item {
   const json = JSON.stringify(row);
   if (json.length * 3 > ROW_BYTES_MAX && Buffer.byteLength(json) > ROW_BYTES_MAX)
     throw new StoreFailure('too_large', 'The row of this commit would need more than one item of DynamoDB.');
@@ -35,7 +35,7 @@ function shown({ at_ms, operation, agent_id, events }: Unplaced): Item {
 }
 
 /** The same row at its position in the log. */
-export function placed(item: Item, place: Place): Item {
+export function placed(item: Item, place: ItemPlace): Item {
   return { ...item, ...keyOf(place) };
 }
 

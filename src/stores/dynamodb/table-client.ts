@@ -17,7 +17,7 @@ import type { Random } from '../../kernel/ids.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { type Fault, failure, faultOf } from './failures.ts';
 import { type Item, keyOf, text, textOf } from './item.ts';
-import type { Place } from './item-layout.ts';
+import type { ItemPlace } from './item-layout.ts';
 import { makeClient, observe } from './sdk.ts';
 import type { DynamoAddress } from './table-address.ts';
 import { StoreTime } from './time.ts';
@@ -86,23 +86,23 @@ export class TableClient {
     this.#client.destroy();
   }
 
-  async get(place: Place): Promise<Item | undefined> {
+  async get(place: ItemPlace): Promise<Item | undefined> {
     const input = { TableName: this.address.table, Key: keyOf(place), ConsistentRead: true };
     const { Item } = await this.#ask('GetItem', input, () => this.#client.send(new GetItemCommand(input)));
     return Item;
   }
 
   /** Items by their sort keys; missing items are not in the answer. */
-  async getAll(places: readonly Place[]): Promise<Map<string, Item>> {
+  async getAll(places: readonly ItemPlace[]): Promise<Map<string, Item>> {
     const found = new Map<string, Item>();
-    const groups: Place[][] = [];
+    const groups: ItemPlace[][] = [];
     for (let start = 0; start < places.length; start += KEYS_PER_GET)
       groups.push(places.slice(start, start + KEYS_PER_GET));
     await Promise.all(groups.map((group) => this.#getGroup(group, found)));
     return found;
   }
 
-  async #getGroup(places: readonly Place[], found: Map<string, Item>): Promise<void> {
+  async #getGroup(places: readonly ItemPlace[], found: Map<string, Item>): Promise<void> {
     const { table } = this.address;
     let keys: Item[] | undefined = places.map(keyOf);
     for (let tries = 0; keys !== undefined && keys.length > 0; tries += 1) {

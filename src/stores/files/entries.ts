@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type ForeignRecord, foreignActor } from '../../ledger/foreign.ts';
 import { EVENT_SCHEMA, type LogEntry } from '../../ledger/log.ts';
-import type { Place } from '../sqlite/journal-port.ts';
+import type { JournalPlace } from '../sqlite/journal-port.ts';
 import type { EventsFile } from './events-file.ts';
 import { readForeign } from './foreign-lines.ts';
 import { type CommitPart, type OwnLine, readOwn } from './log-line.ts';
@@ -22,7 +22,7 @@ export interface Stretch {
 export interface ReadEntry {
   readonly entry: LogEntry;
   readonly input_digest: string | null;
-  readonly place: Place;
+  readonly place: JournalPlace;
   /** False: its events are derived from the line and are not written in it. */
   readonly own: boolean;
 }

@@ -5,7 +5,7 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store-port.ts';
-import type { Journal, Place } from '../sqlite/journal-port.ts';
+import type { Journal, JournalPlace } from '../sqlite/journal-port.ts';
 import type { Statements } from '../sqlite/statements.ts';
 import { Chapters } from './chapters.ts';
 import { type End, EventsFile, NO_END } from './events-file.ts';
@@ -120,7 +120,7 @@ export class FilesJournal implements Journal {
     this.#file.cut(end);
   }
 
-  append(position: number, row: Unplaced, input_digest: string | null): Place {
+  append(position: number, row: Unplaced, input_digest: string | null): JournalPlace {
     const retryable = input_digest === null ? undefined : { input_digest, answer: row.result };
     if (this.#buffer.length === 0 && this.#endsWithinLine()) this.#put('\n');
     const offset = this.#end().bytes + this.#buffered;
@@ -186,7 +186,7 @@ export class FilesJournal implements Journal {
     this.#file.sync();
   }
 
-  eventsAt([offset, bytes]: Place): readonly EventBody[] {
+  eventsAt([offset, bytes]: JournalPlace): readonly EventBody[] {
     const buffer = Buffer.allocUnsafe(bytes);
     const read = this.#file.read(buffer, offset);
     const lines = buffer.toString('utf8', 0, read).split(LINE_END).slice(0, -1);

@@ -2,7 +2,7 @@ import type { EventBody } from '../../ledger/entity.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 
 /** Bytes of a journal: where they begin, and how many. */
-export type Place = readonly [offset: number, bytes: number];
+export type JournalPlace = readonly [offset: number, bytes: number];
 
 /**
  * A log outside the file that takes precedence over it (stores/files): events are written there first and are
@@ -15,13 +15,13 @@ export interface Journal {
    */
   catchUp(): boolean;
   /** Returns where its events will be once `flush` has been called. */
-  append(position: number, row: Unplaced, input_digest: string | null): Place;
+  append(position: number, row: Unplaced, input_digest: string | null): JournalPlace;
   /** Just before the file's commit. */
   flush(): void;
   /** The transaction was rolled back. */
   abandon(): void;
   /** After the file's commit: what was flushed is on disk. */
   sync(): void;
-  eventsAt(place: Place): readonly EventBody[];
+  eventsAt(place: JournalPlace): readonly EventBody[];
   close(): void;
 }

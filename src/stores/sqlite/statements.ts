@@ -9,7 +9,7 @@ import type { Placed } from '../../ledger/index-order.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
-import type { Journal, Place } from './journal-port.ts';
+import type { Journal, JournalPlace } from './journal-port.ts';
 import { Prepared } from './prepared.ts';
 import {
   eachWay,
@@ -59,7 +59,7 @@ export interface LogRow {
  */
 type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
   events?: readonly EventBody[] | undefined;
-  at?: Place | undefined;
+  at?: JournalPlace | undefined;
   operation_id?: string | undefined;
 };
 

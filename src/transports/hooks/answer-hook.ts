@@ -2,16 +2,16 @@ import { quickClock } from '../../kernel/clock.ts';
 import { oneLine } from '../shared/quoted.ts';
 import { answerText } from './hook-answers.ts';
 import {
-  type Call,
+  type HookCall,
   type HookEvent,
+  type HookVerdict,
   NOTHING,
   type Order,
   readCall,
   runsCommands,
-  type Verdict,
 } from './hook-call.ts';
 import type { Known } from './hook-log.ts';
-import type { Surroundings } from './hook-place.ts';
+import type { HookSurroundings } from './hook-place.ts';
 import type { Foreseen } from './touched.ts';
 
 /** Clients wait: for the end of a session Codex gives three seconds, for everything else there is more. */
@@ -36,7 +36,7 @@ function onlyLooks(tool: string): boolean {
   return tool === '' || LOOKS.has(tool) || OWN_TOOLS.some((own) => tool.startsWith(own));
 }
 
-export interface HookInput extends Surroundings {
+export interface HookInput extends HookSurroundings {
   /** What the client wrote to stdin. */
   read(): Promise<string>;
 }
@@ -51,7 +51,7 @@ export interface HookResult {
 export async function runHook(order: Order, input: HookInput): Promise<HookResult> {
   const known: Known = {};
   const deadline = timer(TIME_MS_MAX[order.event]);
-  let verdict: Verdict;
+  let verdict: HookVerdict;
   try {
     verdict = await Promise.race([decide(order, input, known), deadline.over]);
   } catch (error) {
@@ -82,7 +82,7 @@ async function close({ place }: Known): Promise<void> {
   limit.stop();
 }
 
-async function decide(order: Order, input: HookInput, known: Known): Promise<Verdict> {
+async function decide(order: Order, input: HookInput, known: Known): Promise<HookVerdict> {
   const call = readCall(await input.read(), input.cwd);
   known.call = call;
   const { event } = order;
@@ -104,7 +104,7 @@ async function decide(order: Order, input: HookInput, known: Known): Promise<Ver
 }
 
 /** A tool that writes nothing is let through before anything is loaded. */
-async function check(order: Order, input: HookInput, call: Call, known: Known): Promise<Verdict> {
+async function check(order: Order, input: HookInput, call: HookCall, known: Known): Promise<HookVerdict> {
   const touched = await touchedBy(order, call, input);
   const { writes, unknown, everywhere, danger } = touched;
   known.isDangerous = (danger?.assessment.findings.length ?? 0) > 0;
@@ -126,7 +126,7 @@ async function check(order: Order, input: HookInput, call: Call, known: Known): 
 
 const UNTOUCHED: Foreseen = { writes: [], unknown: [], everywhere: [] };
 
-async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): Promise<Foreseen> {
+async function touchedBy({ client }: Order, call: HookCall, { env }: HookSurroundings): Promise<Foreseen> {
   const { tool, input, cwd } = call;
   if (onlyLooks(tool)) return UNTOUCHED;
   const { touchedBy: workOut } = await import('./touched.ts');
@@ -134,7 +134,7 @@ async function touchedBy({ client }: Order, call: Call, { env }: Surroundings): 
 }
 
 /** HOOK-2: only a check may stop an agent: of danger, which says so, or of locks under `require`. */
-async function failed(order: Order, input: HookInput, known: Known, error: unknown): Promise<Verdict> {
+async function failed(order: Order, input: HookInput, known: Known, error: unknown): Promise<HookVerdict> {
   const isCheck = order.event === 'before-tool';
   try {
     const { noteFailure } = isCheck ? await import('./guarding.ts') : await import('./living.ts');

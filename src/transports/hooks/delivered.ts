@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import { stateFolder } from '../../storage/state-folder.ts';
-import type { Place } from './hook-place.ts';
+import type { HookPlace } from './hook-place.ts';
 import { DELIVERED } from './left-behind.ts';
 
 const KEPT_MAX = 200;
@@ -12,7 +12,7 @@ const OLD_MS = 7 * 24 * 3600 * 1000;
  * Which mail a session has been shown. Only the agent acknowledges mail, so this is a note of our own on this machine: should
  * it be lost, something is shown twice.
  */
-function noteOf({ coxswain, actor, env }: Place): string | undefined {
+function noteOf({ coxswain, actor, env }: HookPlace): string | undefined {
   const state = stateFolder(env);
   if (typeof state !== 'string') return undefined;
   const { store_url, project } = coxswain;
@@ -20,7 +20,7 @@ function noteOf({ coxswain, actor, env }: Place): string | undefined {
   return join(state, DELIVERED, `${name}.json`);
 }
 
-export function deliveredIds(place: Place): Set<string> {
+export function deliveredIds(place: HookPlace): Set<string> {
   try {
     const ids: unknown = JSON.parse(readFileSync(noteOf(place) ?? '', 'utf8'));
     return new Set(Array.isArray(ids) ? ids.map(String) : []);
@@ -30,7 +30,7 @@ export function deliveredIds(place: Place): Set<string> {
 }
 
 /** Two hooks of one session may note at the same time: the later one wins, and the other's mail is shown again. */
-export function noteDelivered(place: Place, ids: Iterable<string>): void {
+export function noteDelivered(place: HookPlace, ids: Iterable<string>): void {
   const note = noteOf(place);
   if (note === undefined) return;
   const aside = `${note}.${process.pid}`;
@@ -44,7 +44,7 @@ export function noteDelivered(place: Place, ids: Iterable<string>): void {
 }
 
 /** At the end of a session, with what crashed ones have left behind. */
-export function forgetDelivered(place: Place): void {
+export function forgetDelivered(place: HookPlace): void {
   const note = noteOf(place);
   if (note === undefined) return;
   rmSync(note, { force: true });

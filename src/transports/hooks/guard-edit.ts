@@ -5,9 +5,9 @@ import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { heldByOthers, inTheWay } from '../shared/held-by-others.ts';
 import { heldText } from './held-text.ts';
-import { type Call, NOTHING, type Order, type Verdict } from './hook-call.ts';
+import { type HookCall, type HookVerdict, NOTHING, type Order } from './hook-call.ts';
 import { FILES_MAX, type Looked, locksOn, lookAt, notHeld, release, take } from './hook-locks.ts';
-import type { Place } from './hook-place.ts';
+import type { HookPlace } from './hook-place.ts';
 import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
 import type { Danger, Foreseen } from './touched.ts';
 import { endangered } from './whole-tree.ts';
@@ -17,7 +17,12 @@ import { lockable } from './written-areas.ts';
  * Before a tool runs: may the agent do such a thing at all, is anybody else on what it would write, and is it dangerous? The
  * files it names are the agent's own from then on. An approval is used last: nothing else may stand in the way any more.
  */
-export async function guard(order: Order, call: Call, foreseen: Foreseen, place: Place): Promise<Verdict> {
+export async function guard(
+  order: Order,
+  call: HookCall,
+  foreseen: Foreseen,
+  place: HookPlace,
+): Promise<HookVerdict> {
   const writes = foreseen.writes.length + foreseen.unknown.length + foreseen.everywhere.length > 0;
   const looked = await lookAt(place, lockable(foreseen.writes, place.coxswain.workspace, call.cwd));
   const asked = { loaded: looked.loaded, writes };
@@ -39,16 +44,16 @@ interface Own {
   /** What was not the agent's before; nothing where the call is denied. */
   readonly fresh: readonly string[];
   /** A denial, or a warning: then the call is still to be judged. */
-  readonly verdict?: Verdict | undefined;
+  readonly verdict?: HookVerdict | undefined;
 }
 
 /** What it would write is nobody else's, and the agent's from now on. */
 async function makeOwn(
   order: Order,
-  call: Call,
+  call: HookCall,
   { everywhere, looked }: Foreseen & { readonly looked: Looked },
   standing: Standing | undefined,
-  place: Place,
+  place: HookPlace,
 ): Promise<Own> {
   // Who may write only under a lock is not let off with a warning either.
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
@@ -77,7 +82,7 @@ async function makeOwn(
 async function taking(
   policy: LockPolicy,
   looked: Looked,
-  place: Place,
+  place: HookPlace,
 ): Promise<{ readonly fresh: readonly string[]; readonly problem?: string | undefined }> {
   const { names } = looked;
   if (names.length > FILES_MAX)
@@ -95,10 +100,10 @@ async function taking(
 async function judgedOrGivenBack(
   order: Order,
   foreseen: Foreseen,
-  place: Place,
+  place: HookPlace,
   fresh: readonly string[],
-): Promise<Verdict | undefined> {
-  let verdict: Verdict | undefined;
+): Promise<HookVerdict | undefined> {
+  let verdict: HookVerdict | undefined;
   try {
     verdict = await judged(order, foreseen, place);
   } catch (error) {
@@ -110,7 +115,7 @@ async function judgedOrGivenBack(
 }
 
 /** A warning about locks is no answer to what is dangerous, nor the other way round. */
-function together(warned: Verdict | undefined, judged: Verdict | undefined): Verdict | undefined {
+function together(warned: HookVerdict | undefined, judged: HookVerdict | undefined): HookVerdict | undefined {
   if (warned === undefined || judged?.deny !== undefined) return judged;
   if (judged === undefined) return warned;
   const both = (one: string | undefined, other: string | undefined): string | undefined =>
@@ -120,25 +125,29 @@ function together(warned: Verdict | undefined, judged: Verdict | undefined): Ver
 }
 
 /** A check of danger that fails or takes too long denies: unlike a lock, what it would have found can't be got back. */
-async function judged(order: Order, { danger }: Foreseen, place: Place): Promise<Verdict | undefined> {
+async function judged(
+  order: Order,
+  { danger }: Foreseen,
+  place: HookPlace,
+): Promise<HookVerdict | undefined> {
   if (danger === undefined || !isWorthJudging(danger, place)) return undefined;
   const { judge } = await import('./judging.ts');
   return await judge(order, danger, place);
 }
 
 /** Nothing was found, and the project has no patterns of its own: nearly always. */
-function isWorthJudging({ assessment }: Danger, { coxswain, env }: Place): boolean {
+function isWorthJudging({ assessment }: Danger, { coxswain, env }: HookPlace): boolean {
   if (assessment.findings.length > 0) return true;
   return existsSync(env.COX_GUARDRAILS || join(coxswain.workspace.root, 'guardrails.yaml'));
 }
 
-function objection(policy: LockPolicy, problem: string): Verdict {
+function objection(policy: LockPolicy, problem: string): HookVerdict {
   if (policy !== 'warn') return { deny: `Coxswain: ${problem}` };
   return { context: `Coxswain warns: ${problem}`, notice: `Coxswain: ${problem}` };
 }
 
 /** What was locked for the agent, or why it may not have them all; a check that could not be made is thrown. */
-async function takeFor(place: Place, names: readonly string[]): Promise<readonly string[] | string> {
+async function takeFor(place: HookPlace, names: readonly string[]): Promise<readonly string[] | string> {
   const taken = await take(place, names);
   if ('fresh' in taken) return taken.fresh;
   const { refusal } = taken;
@@ -159,7 +168,7 @@ class Unchecked extends Error {
 }
 
 /** Under `require` nothing is locked for the agent: it has to ask first. */
-async function unheld(place: Place, names: readonly string[]): Promise<string> {
+async function unheld(place: HookPlace, names: readonly string[]): Promise<string> {
   const held = heldByOthers({ locks: await locksOn(place, names) }, place.actor.agent_id);
   if (held.length > 0) return heldText(held, place.coxswain.clock.now_ms());
   const files = names.slice(0, 5).join(', ');

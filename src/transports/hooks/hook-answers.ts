@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Client } from '../shared/agent-clients.ts';
-import type { HookEvent, Order, Verdict } from './hook-call.ts';
+import type { HookEvent, HookVerdict, Order } from './hook-call.ts';
 
 const CLAUDE: Record<HookEvent, string> = {
   'session-start': 'SessionStart',
@@ -31,7 +31,7 @@ const FAILED_TOOL = 'PostToolUseFailure';
 /** The text on stdout: empty when there is nothing to say. `happened`: the client's own name for it, as it said. */
 export function answerText(
   { client, event }: Pick<Order, 'client' | 'event'>,
-  verdict: Verdict,
+  verdict: HookVerdict,
   happened = '',
 ): string {
   const isFailure = event === 'after-tool' && happened === FAILED_TOOL;
@@ -39,7 +39,7 @@ export function answerText(
   return answer === undefined ? '' : `${JSON.stringify(answer)}\n`;
 }
 
-function answerOf(client: Client, name: string, verdict: Verdict): JsonObject | undefined {
+function answerOf(client: Client, name: string, verdict: HookVerdict): JsonObject | undefined {
   const { deny, ask, context, notice } = verdict;
   if (deny !== undefined) return denial(client, name, deny);
   if (ask !== undefined) return permission(name, 'ask', ask);

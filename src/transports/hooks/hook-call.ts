@@ -14,7 +14,7 @@ export interface Order {
 }
 
 /** What the client says on stdin, the same for all of them. */
-export interface Call {
+export interface HookCall {
   /** Where the agent's paths start. Absolute. */
   readonly cwd: string;
   /** The client's own name for the conversation. */
@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /** What we say back: nothing, or one of these. */
-export interface Verdict {
+export interface HookVerdict {
   /** The tool must not run; the agent reads why. */
   readonly deny?: string | undefined;
   /** The person at the client decides, and reads why. */
@@ -39,7 +39,7 @@ export interface Verdict {
   readonly notice?: string | undefined;
 }
 
-export const NOTHING: Verdict = {};
+export const NOTHING: HookVerdict = {};
 
 function oneOf<T extends string>(known: readonly T[], text: string | undefined): T | undefined {
   return known.find((each) => each === text);
@@ -68,7 +68,7 @@ function textOf(value: Json | undefined): string {
 }
 
 /** Throws when it is no JSON object; what is in it may be of any type. */
-export function readCall(text: string, cwd: string): Call {
+export function readCall(text: string, cwd: string): HookCall {
   const payload: unknown = JSON.parse(text);
   if (!isObject(payload)) throw new TypeError('the payload is no JSON object');
   const said = textOf(payload.cwd);
@@ -92,6 +92,6 @@ function saysFailed({ error, is_error, isError, success }: JsonObject): boolean 
 const SHELLS = ['Bash', 'shell', 'local_shell', 'shell_command', 'exec_command', 'run_shell_command'];
 
 /** The clients' names for running a command. */
-export function runsCommands({ tool }: Call): boolean {
+export function runsCommands({ tool }: HookCall): boolean {
   return SHELLS.includes(tool);
 }

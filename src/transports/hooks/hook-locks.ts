@@ -22,14 +22,14 @@ import { limits } from '../../kernel/limits.ts';
 import { normaliseArea } from '../../kernel/path.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';
-import type { Place } from './hook-place.ts';
+import type { HookPlace } from './hook-place.ts';
 
 const TTL_MINUTES = limits.lock_ttl_minutes_default;
 /** A lock of one's own with less left than this is extended before the edit. */
 const ENOUGH_MS = (TTL_MINUTES * 60_000) / 4;
 
 /** The locks on these places, as `check_locks` lists them; no row of the log says that a hook has looked. */
-export async function locksOn(place: Place, names?: readonly string[]): Promise<JsonObject[]> {
+export async function locksOn(place: HookPlace, names?: readonly string[]): Promise<JsonObject[]> {
   const { store, project } = place.coxswain;
   const areas = names === undefined ? undefined : areasOf(place, names);
   let found = await store.find(project, checkLocksNeeds(areas));
@@ -52,7 +52,7 @@ export interface Looked {
  * One look for all that is asked about an ordinary edit. On the way it is seen whether the agent was heard of lately, so that it
  * need not say again that it is here.
  */
-export async function lookAt(place: Place, names: readonly string[]): Promise<Looked> {
+export async function lookAt(place: HookPlace, names: readonly string[]): Promise<Looked> {
   const { coxswain, connection, actor } = place;
   const session = sessionKey(actor);
   const areas = names.length > FILES_MAX ? [] : areasOf(place, names);
@@ -64,7 +64,7 @@ export async function lookAt(place: Place, names: readonly string[]): Promise<Lo
 }
 
 /** The names that no lock of the agent's own covers; `lasting`: for a while. */
-export async function notHeld(place: Place, looked: Looked, lasting: boolean): Promise<string[]> {
+export async function notHeld(place: HookPlace, looked: Looked, lasting: boolean): Promise<string[]> {
   const { coxswain, actor } = place;
   const { names } = looked;
   const soon_ms = coxswain.clock.now_ms() + (lasting ? ENOUGH_MS : 0);
@@ -81,7 +81,7 @@ export async function notHeld(place: Place, looked: Looked, lasting: boolean): P
 }
 
 /** The agent's own leases on each, if all are files and nobody has locked a folder: nearly always, and then their records say it all. */
-function plainFiles({ actor }: Place, { names, areas, loaded }: Looked): Held[][] | undefined {
+function plainFiles({ actor }: HookPlace, { names, areas, loaded }: Looked): Held[][] | undefined {
   if (areas.length < names.length || lockedFolders(loaded).length > 0) return undefined;
   if (areas.some((area) => area.pattern !== undefined || isFolderPlace(area.place))) return undefined;
   const isOwn = (lease: Held) =>
@@ -94,7 +94,7 @@ function isIn(held: Area, area: Area): boolean {
   return isFolderPlace(area.place) ? covers(held, area) : overlap(held, area);
 }
 
-function areasOf({ coxswain }: Place, names: readonly string[]): Area[] {
+function areasOf({ coxswain }: HookPlace, names: readonly string[]): Area[] {
   return names.flatMap((name) => {
     const normal = normaliseArea(name, coxswain.workspace);
     return normal.ok ? [normal.area] : [];
@@ -105,7 +105,7 @@ function areasOf({ coxswain }: Place, names: readonly string[]): Area[] {
 export type Taken = { readonly fresh: readonly string[] } | { readonly refusal: Refusal };
 
 /** Locks them all for the agent or, as far as one call's limit lets it, none. Answers what stands in the way. */
-export async function take(place: Place, names: readonly string[]): Promise<Taken> {
+export async function take(place: HookPlace, names: readonly string[]): Promise<Taken> {
   const taken: string[] = [];
   for (let start = 0; start < names.length; start += limits.paths_per_call) {
     const part = names.slice(start, start + limits.paths_per_call);
@@ -120,7 +120,7 @@ export async function take(place: Place, names: readonly string[]): Promise<Take
   return { fresh: taken };
 }
 
-async function acquire({ connection }: Place, names: string[]): Promise<JsonObject> {
+async function acquire({ connection }: HookPlace, names: string[]): Promise<JsonObject> {
   const input = { file_paths: names, reason: AUTOMATIC, ttl_minutes: TTL_MINUTES };
   const answer = await connection.performBuilt(acquireLock, input);
   // The session had been ended for its silence, and has begun again with this very call.
@@ -129,7 +129,7 @@ async function acquire({ connection }: Place, names: string[]): Promise<JsonObje
 }
 
 /** What a call has locked and will not need, for it is not made. */
-export async function release({ connection }: Place, names: readonly string[]): Promise<void> {
+export async function release({ connection }: HookPlace, names: readonly string[]): Promise<void> {
   for (let start = 0; start < names.length; start += limits.paths_per_call)
     await connection.performBuilt(releaseLock, {
       file_paths: names.slice(start, start + limits.paths_per_call),
@@ -137,7 +137,7 @@ export async function release({ connection }: Place, names: readonly string[]): 
 }
 
 /** What was locked for this session by its edits. What it asked for itself stays. */
-export async function releaseAutomatic(place: Place): Promise<void> {
+export async function releaseAutomatic(place: HookPlace): Promise<void> {
   const { coxswain, connection, actor } = place;
   const names: string[] = [];
   for (let page: typeof heldLocks | undefined = heldLocks; page !== undefined; ) {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { isoTime } from '../../kernel/clock.ts';
 import { stateFolder } from '../../storage/state-folder.ts';
 import { oneLine } from '../shared/quoted.ts';
-import type { Call, Order } from './hook-call.ts';
-import { type Place, type Surroundings, storeUrl, workspaceFor } from './hook-place.ts';
+import type { HookCall, Order } from './hook-call.ts';
+import { type HookPlace, type HookSurroundings, storeUrl, workspaceFor } from './hook-place.ts';
 import { FAILURES, OLDER_FAILURES } from './left-behind.ts';
 
 const BYTES_MAX = 256 * 1024;
@@ -24,14 +24,14 @@ function foldersFor(store_url: string | undefined, env: NodeJS.ProcessEnv): stri
 export interface Known {
   /** Something was found in the call that loses what nobody brings back. */
   isDangerous?: boolean;
-  call?: Call;
-  place?: Place;
+  call?: HookCall;
+  place?: HookPlace;
 }
 
 /** A hook that failed must not stop its agent, and must not fail unseen: one line where a person can find it. */
 export function noteFailure(
   order: Order,
-  around: Surroundings,
+  around: HookSurroundings,
   known: Known,
   error: unknown,
   now_ms: number,
@@ -53,7 +53,7 @@ export function noteFailure(
   }
 }
 
-function storeOf(order: Order, around: Surroundings, { call, place }: Known): string | undefined {
+function storeOf(order: Order, around: HookSurroundings, { call, place }: Known): string | undefined {
   if (place !== undefined) return place.coxswain.store_url;
   try {
     return call === undefined ? undefined : storeUrl(order, workspaceFor(order, call, around), around.env);

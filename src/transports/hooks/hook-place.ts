@@ -10,18 +10,18 @@ import type { Coxswain } from '../../runtime/coxswain.ts';
 import { defaultStore, open } from '../../runtime/open.ts';
 import { type Client, clientActor } from '../shared/agent-clients.ts';
 import { environmentCapabilities } from '../shared/identity.ts';
-import type { Call, Order } from './hook-call.ts';
+import type { HookCall, Order } from './hook-call.ts';
 import { hookEntities } from './hook-entities.ts';
 import { startedBy } from './quick.ts';
 
 /** The process we are in. */
-export interface Surroundings {
+export interface HookSurroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
 
 /** What a hook works with: the store, opened directly and never through a neighbour, and the agent it acts for. */
-export interface Place {
+export interface HookPlace {
   readonly coxswain: Coxswain;
   readonly connection: Connection;
   readonly actor: Actor;
@@ -39,7 +39,7 @@ const PROJECT_VARIABLES: Record<Client, string | undefined> = {
  * The repository that is meant: the one that the client's MCP server serves, too. An agent that has wandered off (`cd` in its
  * shell) still works for that one; only without a word from the client its whereabouts decide.
  */
-export function workspaceFor(order: Order, call: Call, around: Surroundings): Workspace {
+export function workspaceFor(order: Order, call: HookCall, around: HookSurroundings): Workspace {
   const found = meantBy(order, call, around);
   // A store made there would bring back a work tree that was removed.
   if (found.gitCommonDir === undefined && found.fs.lstat(found.root) === undefined)
@@ -47,7 +47,7 @@ export function workspaceFor(order: Order, call: Call, around: Surroundings): Wo
   return found;
 }
 
-function meantBy({ client }: Order, call: Call, { env, cwd }: Surroundings): Workspace {
+function meantBy({ client }: Order, call: HookCall, { env, cwd }: HookSurroundings): Workspace {
   const named = PROJECT_VARIABLES[client];
   const project = named === undefined ? undefined : env[named];
   if (project?.startsWith('/')) return findWorkspace(project);
@@ -63,7 +63,7 @@ export function storeUrl(order: Order, workspace: Workspace, env: NodeJS.Process
   return chooseStore(order.store, env).url ?? defaultStore(workspace);
 }
 
-function actorFor({ client }: Order, { conversation }: Call, env: NodeJS.ProcessEnv): Actor {
+function actorFor({ client }: Order, { conversation }: HookCall, env: NodeJS.ProcessEnv): Actor {
   const who = clientActor(
     client,
     env,
@@ -80,7 +80,7 @@ function unknownClient(client: Client, conversation: string): Partial<Actor> {
   return { agent_id: `${client}-${name.slice(0, 6)}`, session_id: `${client}-${name}` };
 }
 
-export async function openPlace(order: Order, call: Call, around: Surroundings): Promise<Place> {
+export async function openPlace(order: Order, call: HookCall, around: HookSurroundings): Promise<HookPlace> {
   const { env } = around;
   const actor = actorFor(order, call, env);
   const workspace = workspaceFor(order, call, around);

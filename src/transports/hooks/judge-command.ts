@@ -17,8 +17,8 @@ import type { Finding } from '../../features/trust/index.ts';
 import { hasChannels } from '../../features/trust/notify/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
-import type { Order, Verdict } from './hook-call.ts';
-import type { Place } from './hook-place.ts';
+import type { HookVerdict, Order } from './hook-call.ts';
+import type { HookPlace } from './hook-place.ts';
 import type { Danger } from './touched.ts';
 
 const SHOWN_CHARS_MAX = 20_000;
@@ -30,7 +30,11 @@ const ASKS = 'claude-code';
  * What is left of the danger once the project and its repository have had their say is put before the one decision about it.
  * Undefined: nothing is in the way.
  */
-export async function judge(order: Order, danger: Danger, place: Place): Promise<Verdict | undefined> {
+export async function judge(
+  order: Order,
+  danger: Danger,
+  place: HookPlace,
+): Promise<HookVerdict | undefined> {
   const findings = danger.kind === 'file' ? danger.assessment.findings : await stillFound(danger, place);
   if (findings.length === 0) return undefined;
   const can_ask = order.client === ASKS;
@@ -40,7 +44,7 @@ export async function judge(order: Order, danger: Danger, place: Place): Promise
   return verdictOf(answer);
 }
 
-async function stillFound({ text, cwd, assessment }: Danger, place: Place): Promise<readonly Finding[]> {
+async function stillFound({ text, cwd, assessment }: Danger, place: HookPlace): Promise<readonly Finding[]> {
   const { root } = place.coxswain.workspace;
   const { env } = place;
   const where = { cwd, home: env.HOME, root, ...branchesHere };
@@ -56,7 +60,7 @@ async function again(text: string, where: Where, project: ProjectPatterns): Prom
   return assessCommand(text, where, project);
 }
 
-function guardFor({ text, cwd }: Danger, findings: readonly Finding[], { coxswain }: Place) {
+function guardFor({ text, cwd }: Danger, findings: readonly Finding[], { coxswain }: HookPlace) {
   const folder = relative(coxswain.workspace.root, cwd);
   return commandGuard(text, folder, findings);
 }
@@ -76,7 +80,7 @@ function fileGuard({ text }: Danger, findings: readonly Finding[]) {
 }
 
 /** A hook does not wait until somebody has been told. */
-async function tellPeople(answer: JsonObject, { coxswain, env }: Place): Promise<void> {
+async function tellPeople(answer: JsonObject, { coxswain, env }: HookPlace): Promise<void> {
   const isNews = answer.approval_status === 'pending' || answer.elevated === true;
   if (!isNews || !hasChannels(env)) return;
   const { store_url, project, workspace } = coxswain;
@@ -84,7 +88,7 @@ async function tellPeople(answer: JsonObject, { coxswain, env }: Place): Promise
   sendDetached({ env, cwd: workspace.root, store_url, project });
 }
 
-function verdictOf(answer: JsonObject): Verdict | undefined {
+function verdictOf(answer: JsonObject): HookVerdict | undefined {
   if (isRefusal(answer)) return { deny: denial(answer) };
   const warnings = (answer.warnings ?? []) as unknown as Finding[];
   const said = warnings.map(({ reason, matched, instead }) =>

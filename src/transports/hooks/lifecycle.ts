@@ -18,9 +18,9 @@ import { environmentCapabilities } from '../shared/identity.ts';
 import { briefing, LETTERS_MAX, letters } from './briefing.ts';
 import { deliveredIds, forgetDelivered, noteDelivered } from './delivered.ts';
 import { heldText } from './held-text.ts';
-import { type Call, NOTHING, type Order, type Verdict } from './hook-call.ts';
+import { type HookCall, type HookVerdict, NOTHING, type Order } from './hook-call.ts';
 import { locksOn, releaseAutomatic } from './hook-locks.ts';
-import type { Place } from './hook-place.ts';
+import type { HookPlace } from './hook-place.ts';
 import type { Touched } from './touched.ts';
 import { lockable } from './written-areas.ts';
 
@@ -37,7 +37,7 @@ function fail(answer: JsonObject): void {
 const CLEAN_UP_MS_MAX = 1500;
 
 /** Whoever crashed and was not missed by anybody yet leaves the hand-off that is shown now. */
-async function cleanUpFirst({ coxswain }: Place): Promise<void> {
+async function cleanUpFirst({ coxswain }: HookPlace): Promise<void> {
   const over = new AbortController();
   const limit = coxswain.clock.sleep(CLEAN_UP_MS_MAX, over.signal);
   await Promise.race([cleanUpSilent(coxswain, housekeeperOf(coxswain)), limit]).catch(() => {});
@@ -46,7 +46,7 @@ async function cleanUpFirst({ coxswain }: Place): Promise<void> {
 }
 
 /** Registers the session and tells the agent what it should know first. */
-export async function sessionStart({ locks: policy }: Order, place: Place): Promise<Verdict> {
+export async function sessionStart({ locks: policy }: Order, place: HookPlace): Promise<HookVerdict> {
   const { coxswain, connection, actor, env } = place;
   await cleanUpFirst(place);
   const capabilities = environmentCapabilities(env);
@@ -83,7 +83,12 @@ function idsOf(messages: readonly JsonObject[]): string[] {
  * After a tool: a sign of life at most once a minute, the files it changed, new mail. One look at the store that leaves no
  * row; it commits only what is news.
  */
-export async function afterTool(order: Order, call: Call, touched: Touched, place: Place): Promise<Verdict> {
+export async function afterTool(
+  order: Order,
+  call: HookCall,
+  touched: Touched,
+  place: HookPlace,
+): Promise<HookVerdict> {
   const { coxswain, connection, actor } = place;
   const inbox = inboxRanges(actor.agent_id, UNREAD);
   const recent = changesetRange(actor, CHANGESETS_LOOKED_AT);
@@ -108,7 +113,7 @@ export async function afterTool(order: Order, call: Call, touched: Touched, plac
 }
 
 /** Gemini drops what a hook says to the agent before a tool: the warning comes after it. */
-async function late(call: Call, { writes }: Touched, place: Place): Promise<Verdict> {
+async function late(call: HookCall, { writes }: Touched, place: HookPlace): Promise<HookVerdict> {
   const { coxswain, actor } = place;
   const names = lockable(writes, coxswain.workspace, call.cwd);
   if (names.length === 0) return NOTHING;
@@ -117,12 +122,12 @@ async function late(call: Call, { writes }: Touched, place: Place): Promise<Verd
   return { context: `Coxswain warns: ${heldText(held, coxswain.clock.now_ms())}` };
 }
 
-function both(one: Verdict, other: Verdict): Verdict {
+function both(one: HookVerdict, other: HookVerdict): HookVerdict {
   const context = [one.context, other.context].filter((text) => text !== undefined).join('\n');
   return context === '' ? NOTHING : { context };
 }
 
-function changedFiles(call: Call, { writes }: Touched, { coxswain }: Place): string[] {
+function changedFiles(call: HookCall, { writes }: Touched, { coxswain }: HookPlace): string[] {
   if (call.failed) return [];
   const files = writes.filter(({ how }) => how === 'file');
   return lockable(files, coxswain.workspace, call.cwd)
@@ -131,7 +136,7 @@ function changedFiles(call: Call, { writes }: Touched, { coxswain }: Place): str
 }
 
 /** Each message once; unread ones stay unread until the agent acknowledges them. */
-function newMail(unread: readonly JsonObject[], place: Place): Verdict {
+function newMail(unread: readonly JsonObject[], place: HookPlace): HookVerdict {
   if (unread.length === 0) return NOTHING;
   const shown = deliveredIds(place);
   const fresh = unread.filter(({ message_id }) => !shown.has(message_id as string));
@@ -141,13 +146,13 @@ function newMail(unread: readonly JsonObject[], place: Place): Verdict {
   return { context: letters(now, fresh.length).join('\n') };
 }
 
-export async function turnEnd(place: Place): Promise<Verdict> {
+export async function turnEnd(place: HookPlace): Promise<HookVerdict> {
   await releaseAutomatic(place);
   return NOTHING;
 }
 
 /** Frees what is left and leaves a hand-off from what the log knows (operations/clean-up.ts). */
-export async function sessionEnd(place: Place): Promise<Verdict> {
+export async function sessionEnd(place: HookPlace): Promise<HookVerdict> {
   fail(await place.connection.performBuilt(endSession, {}));
   forgetDelivered(place);
   return NOTHING;

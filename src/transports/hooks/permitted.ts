@@ -4,8 +4,8 @@ import { limits } from '../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';
 import type { Permission } from '../../runtime/access.ts';
-import { type Call, runsCommands } from './hook-call.ts';
-import type { Place } from './hook-place.ts';
+import { type HookCall, runsCommands } from './hook-call.ts';
+import type { HookPlace } from './hook-place.ts';
 
 function said({ message, remedy }: Refusal): string {
   return `Coxswain: ${message} ${remedy}`;
@@ -13,8 +13,8 @@ function said({ message, remedy }: Refusal): string {
 
 /** What the tool needs of the agent's profile: to run a command, to write. Answers why it may not. */
 export function standingFor(
-  { connection }: Place,
-  call: Call,
+  { connection }: HookPlace,
+  call: HookCall,
   { loaded, writes }: { readonly loaded: Loaded; readonly writes: boolean },
   permissions: readonly Permission[],
 ): { standing: Standing | undefined; refusal?: string } {
@@ -53,7 +53,7 @@ export function isAboutProfile(refusal: Refusal): boolean {
 
 /** An edit under a lock that the agent took itself has not been counted by the lock. */
 export async function countFiles(
-  { connection }: Place,
+  { connection }: HookPlace,
   standing: Standing | undefined,
   names: readonly string[],
 ): Promise<string | undefined> {

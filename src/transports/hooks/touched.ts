@@ -1,4 +1,4 @@
-import type { Place } from '../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { patchTargets } from '../../command-analysis/shell/patches.ts';
 import { NOTHING, type Touched, type Write } from '../../command-analysis/shell/shell-findings.ts';
 import { assessEdit, branchesHere, topAt } from '../../features/guardrails/edits/index.ts';
@@ -94,7 +94,7 @@ function commandOf(input: unknown): string | readonly string[] | undefined {
 }
 
 /** The disk is asked only where the command line makes it necessary. */
-function placeAt(cwd: string, { home, root }: Known): Place {
+function placeAt(cwd: string, { home, root }: Known): ShellPlace {
   let top: { readonly path: string | undefined } | undefined;
   return {
     cwd,

@@ -7,7 +7,7 @@ import { findWorkspace } from '../../kernel/workspace.ts';
 import { type HeldFile, heldByOthers } from '../shared/held-by-others.ts';
 import { heldText } from './held-text.ts';
 import { locksOn } from './hook-locks.ts';
-import type { Place } from './hook-place.ts';
+import type { HookPlace } from './hook-place.ts';
 
 const GIT_MS_MAX = 2000;
 const GIT_BYTES_MAX = 16 * 1024 * 1024;
@@ -36,7 +36,7 @@ const TAKES_UNTRACKED = /^git (?:clean|stash)\b/;
  */
 export async function endangered(
   sweeps: readonly Sweep[],
-  place: Place,
+  place: HookPlace,
   cwd: string,
 ): Promise<string | undefined> {
   const discarding = sweeps.filter(({ command }) => DISCARDS.has(command));
@@ -65,12 +65,12 @@ export async function endangered(
 }
 
 /** The top of a work tree of this repository; in any other place there is nothing of what is held here. */
-function ownTree(folder: string, { coxswain }: Place): string | undefined {
+function ownTree(folder: string, { coxswain }: HookPlace): string | undefined {
   const { root, gitCommonDir } = findWorkspace(folder);
   return gitCommonDir !== undefined && gitCommonDir === coxswain.workspace.gitCommonDir ? root : undefined;
 }
 
-function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswain }: Place): HeldFile[] {
+function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswain }: HookPlace): HeldFile[] {
   const areaOf = (name: string) => {
     const normal = normaliseArea(name, coxswain.workspace);
     return normal.ok ? normal.area : undefined;

@@ -8,7 +8,7 @@ import { open } from '../../index.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { shownStore } from '../../runtime/about.ts';
 import { refusalOf } from '../../runtime/answer.ts';
-import { tend } from '../../runtime/background-maintenance.ts';
+import { maintain } from '../../runtime/background-maintenance.ts';
 import { chooseStore } from '../../runtime/choose-store.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Terminal } from '../cli/output/terminal.ts';
@@ -49,7 +49,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     const api = await createCoordinationApi({ ...given, env, coxswain });
     const url = await listen(api);
     if (typeof url !== 'string') return await explainPort(url, read.config, coxswain, options, terminal);
-    const tending = tend(coxswain);
+    const tending = maintain(coxswain);
     courier = new Courier(coxswain, channels);
     const working = keepWorking(coxswain, executors, env);
     await announce(url, api, options, terminal);

@@ -8,7 +8,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { refusalOf } from '../../runtime/answer.ts';
-import { tend } from '../../runtime/background-maintenance.ts';
+import { maintain } from '../../runtime/background-maintenance.ts';
 import { NO_STORE } from '../../runtime/choose-store.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
 import type { CallOptions } from '../../runtime/coordinator-context.ts';
@@ -199,7 +199,7 @@ class McpClient {
       (coxswain) => {
         this.#opened = true;
         this.#courier = new Courier(coxswain, this.#service.channels ?? []);
-        this.#tending = tend(coxswain, () => (this.#connection === undefined ? [] : [this.#connection]));
+        this.#tending = maintain(coxswain, () => (this.#connection === undefined ? [] : [this.#connection]));
         return coxswain;
       },
       (error: unknown) => {

@@ -4,7 +4,7 @@ import { open } from '../../index.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import type { Actor } from '../../ledger/log.ts';
 import { refusalOf } from '../../runtime/answer.ts';
-import { tend } from '../../runtime/background-maintenance.ts';
+import { maintain } from '../../runtime/background-maintenance.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { findConflict } from '../git/git-check.ts';
@@ -107,7 +107,7 @@ class Agent {
       this.#run.say(
         `git does not say which files it ignores (${watching.unanswered}): every file that changes is locked.`,
       );
-    const tending = tend(this.#coxswain, () => [this.#connection]);
+    const tending = maintain(this.#coxswain, () => [this.#connection]);
     this.#renew().catch(() => {});
     const child = start(this.#run);
     this.#child = child;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dueAt_ms } from '../../../src/features/board/board-claim.ts';
+import { boardClaimDueAt_ms } from '../../../src/features/board/board-claim.ts';
 import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
 import { configureBoard, returnGrant, takeGrant } from '../../../src/features/board/commands.ts';
 import { limits } from '../../../src/kernel/limits.ts';
@@ -36,7 +36,7 @@ for (const [phase, bid, minutes] of [
   test(`[PHASE-5] ${phase}: after ${minutes} minutes without a word the claim is over, and a Failure says why`, () => {
     const before = board([bidder('emma', bid)]);
     const due_ms = NOON_MS + minutes * MINUTE_MS;
-    assert.equal(dueAt_ms(claimIn(before)), due_ms);
+    assert.equal(boardClaimDueAt_ms(claimIn(before)), due_ms);
     given(...before)
       .at(due_ms - 1)
       .when(settles())

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type BoardRecord, boardOf } from '../../../src/features/board/board.ts';
 import { mayConcern } from '../../../src/features/board/board-claim.ts';
 import { configureBoard, joinBoard, leaveBoard, placeBid } from '../../../src/features/board/commands.ts';
-import { coWorkers, describeClaim, describeMember } from '../../../src/features/board/show-board.ts';
+import { coWorkers, describeBoardClaim, describeMember } from '../../../src/features/board/show-board.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
@@ -110,7 +110,7 @@ test('[BID-4] who waits is woken by what concerns it: being asked, being granted
 });
 
 const claimShown = (facts: readonly Fact[], now_ms: number) =>
-  describeClaim({ id: CLAIM, state: claimIn(facts) } as never, rosterOf(facts), now_ms);
+  describeBoardClaim({ id: CLAIM, state: claimIn(facts) } as never, rosterOf(facts), now_ms);
 
 test('[PHASE-8] a claim that is open for half an hour is pending for long, and says what it waits for', () => {
   const bidding = board([bidder('anna'), bidder('bert'), bidder('carl', 'claim')], { bid_deadline_ms: 0 });

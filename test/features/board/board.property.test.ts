@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   type BoardClaimState,
-  dueAt_ms,
+  boardClaimDueAt_ms,
   isOpen,
   outstanding,
 } from '../../../src/features/board/board-claim.ts';
@@ -208,7 +208,7 @@ class Game {
       this.ask(settles(...this.claims().keys()));
       for (const [id, state] of this.open()) {
         if (how === 'silent')
-          this.now_ms = Math.max(this.now_ms, Math.min(dueAt_ms(state), this.now_ms + 1e8));
+          this.now_ms = Math.max(this.now_ms, Math.min(boardClaimDueAt_ms(state), this.now_ms + 1e8));
         else for (const name of state.awaited) this.ask(bids(name, bid, id));
         if (how === 'silent') this.ask(settles(id));
         else for (const name of outstanding(state)) this.ask(this.#delivers(name, review, id));

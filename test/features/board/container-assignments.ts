@@ -1,8 +1,11 @@
 import type { AgentProgram } from '../../../src/features/board/files/agent-config.ts';
-import type { Assignment } from '../../../src/features/board/runner/execution-port.ts';
+import type { GrantAssignment } from '../../../src/features/board/runner/execution-port.ts';
 
 /** A grant of an agent that runs as a container. */
-export function assigned(program: Partial<AgentProgram> = {}, more: Partial<Assignment> = {}): Assignment {
+export function assigned(
+  program: Partial<AgentProgram> = {},
+  more: Partial<GrantAssignment> = {},
+): GrantAssignment {
   const run_id = more.run_id ?? 'run-1';
   return {
     claim_id: 'claim-1',

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { endContainer } from '../../../src/features/board/runner/container/container-clean-up.ts';
 import { type LaunchPlaces, prepareContainer } from '../../../src/features/board/runner/container/launch.ts';
 import type { ContainerTool } from '../../../src/features/board/runner/container/tool.ts';
-import type { Assignment } from '../../../src/features/board/runner/execution-port.ts';
+import type { GrantAssignment } from '../../../src/features/board/runner/execution-port.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -55,7 +55,7 @@ export class ContainerPlace {
 
   /** Started as a wrapper does it: in a group of its own. */
   async start(
-    assignment: Assignment,
+    assignment: GrantAssignment,
     tool: ContainerTool,
     more: Partial<LaunchPlaces> & { input?: string } = {},
   ): Promise<Started> {

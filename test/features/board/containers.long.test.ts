@@ -11,7 +11,7 @@ import {
 import { explainExit } from '../../../src/features/board/runner/container/exit.ts';
 import { asContainer } from '../../../src/features/board/runner/container/runtime.ts';
 import { callTool } from '../../../src/features/board/runner/container/tool.ts';
-import type { Assignment } from '../../../src/features/board/runner/execution-port.ts';
+import type { GrantAssignment } from '../../../src/features/board/runner/execution-port.ts';
 import { startExecution } from '../../../src/features/board/runner/process/process-execution.ts';
 import { type ContainerMachine, openContainerMachine } from '../../support/containers.ts';
 import { until } from '../../support/until.ts';
@@ -34,7 +34,11 @@ if ('why' in machine) {
 
 let count = 0;
 
-function shell(machine: ContainerMachine, script: string, program: Partial<AgentProgram> = {}): Assignment {
+function shell(
+  machine: ContainerMachine,
+  script: string,
+  program: Partial<AgentProgram> = {},
+): GrantAssignment {
   count += 1;
   return assigned(
     { image: machine.image, command: ['sh', '-c', script], ...program },
@@ -257,7 +261,7 @@ function tests(real: Real): void {
     async (t, machine) => {
       const [place, elsewhere] = [new ContainerPlace(t), new ContainerPlace(t)];
       const assignments = [1, 2, 3].map(() => shell(machine, 'echo up >up; sleep 300', { workspace: 'rw' }));
-      const [wanted, forgotten, foreign] = assignments as [Assignment, Assignment, Assignment];
+      const [wanted, forgotten, foreign] = assignments as [GrantAssignment, GrantAssignment, GrantAssignment];
       const ends: Promise<Ended>[] = [];
       for (const [assignment, where] of [
         [wanted, place],

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Assignment } from '../../../src/features/board/runner/execution-port.ts';
+import type { GrantAssignment } from '../../../src/features/board/runner/execution-port.ts';
 import { changedFiles } from '../../../src/features/board/runner/process/agent-workspace.ts';
 import {
   adoptExecution,
@@ -18,7 +18,7 @@ import { assignment, endRun, failureIn, printing, type Stage, stage } from './su
 
 const STARTER = fileURLToPath(new URL('starter.ts', import.meta.url));
 
-function orchestrator(given: Assignment, { places }: Stage): ChildProcess {
+function orchestrator(given: GrantAssignment, { places }: Stage): ChildProcess {
   const words = [STARTER, JSON.stringify({ assignment: given, places })];
   return spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
@@ -31,13 +31,13 @@ async function killed(child: ChildProcess): Promise<void> {
 const everythingIsWanted = async () => () => true;
 const nothingIsWanted = async () => () => false;
 const there = (place: Stage, name: string) => until(async () => existsSync(join(place.root, name)));
-const wrapperOf = (place: Stage, { run_id }: Assignment) =>
+const wrapperOf = (place: Stage, { run_id }: GrantAssignment) =>
   Number(readFileSync(join(place.places.runs, run_id, 'process'), 'utf8').split('\n')[0]);
 
 /** Says how often it was run, and goes on when it is told to. */
 const PATIENT = `echo run >>$IN/times; echo $$ >$IN/agent; until [ -e $IN/go ]; do sleep 0.05; done; ${printing()}`;
 
-function patient(place: Stage, more: Partial<Assignment> = {}): Assignment {
+function patient(place: Stage, more: Partial<GrantAssignment> = {}): GrantAssignment {
   return assignment(PATIENT, more, { environment: { IN: place.root } });
 }
 

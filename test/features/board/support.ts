@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { endMarked } from '../../../src/child-process/marked.ts';
 import type { AgentConfig, AgentProgram } from '../../../src/features/board/files/agent-config.ts';
-import type { Assignment, Delivery, ToolFailure } from '../../../src/features/board/runner/execution-port.ts';
+import type {
+  Delivery,
+  GrantAssignment,
+  ToolFailure,
+} from '../../../src/features/board/runner/execution-port.ts';
 import type { Places } from '../../../src/features/board/runner/process/run-files.ts';
 
 export interface Stage extends Disposable {
@@ -75,9 +79,9 @@ let runs = 0;
 /** What a shell is told to do. */
 export function assignment(
   script: string,
-  more: Partial<Assignment> = {},
+  more: Partial<GrantAssignment> = {},
   program: Partial<AgentProgram> = {},
-): Assignment {
+): GrantAssignment {
   runs += 1;
   return {
     claim_id: 'claim-1',

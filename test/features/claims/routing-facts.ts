@@ -1,6 +1,6 @@
 import { DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
 import type { Feature, TakenEdge } from '../../../src/features/claims/routing/feature.ts';
-import { type Plan, route } from '../../../src/features/claims/routing/route-work.ts';
+import { type RoutingPlan, route } from '../../../src/features/claims/routing/route-work.ts';
 import { stepsOf } from '../../../src/features/claims/routing/topology.ts';
 
 export const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -39,7 +39,7 @@ export function aFeature(feature: string, given: Given = {}): Feature {
 
 export interface Situation {
   readonly features: readonly Feature[];
-  readonly modules?: Plan['modules'];
+  readonly modules?: RoutingPlan['modules'];
   readonly taken?: readonly TakenEdge[];
   readonly crew?: Readonly<Record<string, string>>;
   readonly rules?: typeof DEFAULT_RULES;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { assessCommand } from '../../../src/features/guardrails/assess.ts';
-import { excuse, type Rule } from '../../../src/features/guardrails/excuse.ts';
+import { type ExcuseRule, excuse } from '../../../src/features/guardrails/excuse.ts';
 import { gatherFacts } from '../../../src/features/guardrails/git-facts.ts';
 
 let folder: string;
@@ -55,7 +55,7 @@ before(() => {
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-async function judged(command: string, off: readonly Rule[] = []): Promise<string> {
+async function judged(command: string, off: readonly ExcuseRule[] = []): Promise<string> {
   const place = { cwd: root, root, home: dirname(root) };
   const assessment = assessCommand(command, place);
   const { findings, excused } = excuse(assessment, place, await gatherFacts(assessment, place), off);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  type Judgement,
   judgeHost,
+  type NetworkJudgement,
   type NetworkTerms,
   termsOf,
 } from '../../../src/features/network/judge-network.ts';
@@ -52,7 +52,7 @@ function terms(network_policy: string, given: Given = {}): NetworkTerms {
   return termsOf(standing, agent_type, set, { default: everywhere, coordination });
 }
 
-function judge(where: string, given: NetworkTerms, addresses?: string[]): Judgement {
+function judge(where: string, given: NetworkTerms, addresses?: string[]): NetworkJudgement {
   const [, host = '', port] = /^(.*?)(?: (\d+))?$/.exec(where) ?? [];
   return judgeHost({ host, port: Number(port ?? 443), addresses }, given);
 }

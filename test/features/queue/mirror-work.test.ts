@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cancelWork, reprioritiseWork, retryWork } from '../../../src/features/queue/change-work.ts';
 import { completeWork } from '../../../src/features/queue/complete-work.ts';
-import { fileWork } from '../../../src/features/queue/file-work.ts';
+import { fileQueuedWork } from '../../../src/features/queue/file-work.ts';
 import type { FiledAs } from '../../../src/features/queue/filed.ts';
 import { getWork } from '../../../src/features/queue/get-work.ts';
 import { mirrorDeleted, mirrorFile, titleOf } from '../../../src/features/queue/mirror-work.ts';
@@ -128,7 +128,7 @@ test('[DIR-6] a deleted file cancels what is open and leaves alone what has ende
     .at(AT)
     .when(mirrorDeleted('t', inbox, 'gone'))
     .thenRefuses('wrong_status');
-  const filing = given(submitted('t')).at(AT).when(fileWork(order())).facts;
+  const filing = given(submitted('t')).at(AT).when(fileQueuedWork(order())).facts;
   given(...filing)
     .at(AT)
     .when(mirrorDeleted('t', inbox, 'gone'))
@@ -176,27 +176,27 @@ test('[DIR-6] every change through the queue is refused with the way to the file
     .thenRefuses('no_tasks_available');
 });
 
-function order(more: Partial<Parameters<typeof fileWork>[0]> = {}) {
+function order(more: Partial<Parameters<typeof fileQueuedWork>[0]> = {}) {
   const names = { task_id: 't', directory: 'work', file_id: 'x', agent: 'ann' };
   return { ...names, by: 'one', lease_ms: MINUTE_MS, ...more };
 }
 
 test('[DIR-6] a pending task is filed by one; another goes on only when its time is over, under the name that was chosen', () => {
-  const first = given(submitted('t')).at(AT).when(fileWork(order()));
+  const first = given(submitted('t')).at(AT).when(fileQueuedWork(order()));
   first.thenCommits(taskEvent('t', 'task_filed')).answering({ task_file: 'x', resumed: false });
   const other = order({ by: 'two', file_id: 'y', agent: 'bob' });
   given(...first.facts)
     .at(AT + 1)
-    .when(fileWork(other))
+    .when(fileQueuedWork(other))
     .thenRefuses('task_changed');
   given(...first.facts)
     .at(AT + MINUTE_MS)
-    .when(fileWork(other))
+    .when(fileQueuedWork(other))
     .thenCommits(taskEvent('t', 'task_filed'))
     .answering({ task_file: 'x', agent: 'ann', resumed: true });
   given(...first.facts)
     .at(AT + 1)
-    .when(fileWork(order({ file_id: 'y', instead_of: 'x' })))
+    .when(fileQueuedWork(order({ file_id: 'y', instead_of: 'x' })))
     .thenCommits(taskEvent('t', 'task_filed'))
     .answering({ task_file: 'y' });
   const written = given(...first.facts)
@@ -206,7 +206,7 @@ test('[DIR-6] a pending task is filed by one; another goes on only when its time
   assert.equal(stateOf(written.facts).file?.filing, undefined);
   given(...written.facts)
     .at(AT + MINUTE_MS)
-    .when(fileWork(other))
+    .when(fileQueuedWork(other))
     .thenRefuses('task_is_filed');
 });
 
@@ -221,11 +221,11 @@ test('[DIR-6] what somebody works on, or waits, is not filed', () => {
   const claimed = given(submitted('t')).at(AT).when(claim.decision).facts;
   given(...claimed)
     .at(AT)
-    .when(fileWork(order()))
+    .when(fileQueuedWork(order()))
     .thenRefuses('wrong_status', { status: 'claimed' });
   const waiting = submitted('t', { depends_on: ['p'] });
-  given(waiting).at(AT).when(fileWork(order())).thenRefuses('wrong_status', { status: 'blocked' });
-  given().at(AT).when(fileWork(order())).thenRefuses('unknown_task');
+  given(waiting).at(AT).when(fileQueuedWork(order())).thenRefuses('wrong_status', { status: 'blocked' });
+  given().at(AT).when(fileQueuedWork(order())).thenRefuses('unknown_task');
 });
 
 test('[DIR-6] a number that the file’s word means and words that its title stands for stay as they were', () => {
@@ -238,7 +238,7 @@ test('[DIR-6] a number that the file’s word means and words that its title sta
   ]);
   const filing = given(submitted('t', { priority: 4 }))
     .at(AT)
-    .when(fileWork(order())).facts;
+    .when(fileQueuedWork(order())).facts;
   const kept = given(...filing)
     .at(AT)
     .when(mirrorFile({ ...seen, title: 'do t', may_begin: false }));

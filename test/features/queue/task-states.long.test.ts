@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cancelWork, reprioritiseWork, retryWork } from '../../../src/features/queue/change-work.ts';
 import { completeWork } from '../../../src/features/queue/complete-work.ts';
-import { fileWork } from '../../../src/features/queue/file-work.ts';
+import { fileQueuedWork } from '../../../src/features/queue/file-work.ts';
 import type { FileStatus } from '../../../src/features/queue/filed.ts';
 import { getWork } from '../../../src/features/queue/get-work.ts';
 import { mirrorDeleted, mirrorFile, type SeenFile } from '../../../src/features/queue/mirror-work.ts';
@@ -92,7 +92,7 @@ function fileMoves(): Decision<JsonObject>[] {
   const filing = { task_id: 'queued', directory: 'work', file_id: 'queued', agent: 'ann', by: 'me' };
   return [
     submitWork([newTask('queued', { keyed: true })], 'anna'),
-    fileWork({ ...filing, lease_ms: MINUTE_MS }),
+    fileQueuedWork({ ...filing, lease_ms: MINUTE_MS }),
     submitWork(
       [newTask('after', { keyed: true, depends_on: ['own'], on_dependency_failure: 'skip' })],
       'anna',

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { createCedarEngine } from '../../../src/features/trust/cedar/cedar-engine.ts';
 import {
   nativeEngine,
+  type PermitQuestion,
   type PolicyEngine,
   permit,
-  type Question,
 } from '../../../src/features/trust/permit.ts';
 import { GUARDRAILS, type Profile, type Standing } from '../../../src/features/trust/profile.ts';
 import { everyProfile, profileNamed } from '../../../src/features/trust/rulebook.ts';
@@ -32,7 +32,7 @@ function standingWith(name: string, trust_level?: TrustLevel): Standing {
   return { profile, source: 'agent', trust_level: trust_level ?? profile.trust_level };
 }
 
-const asks = (permission: Permission): Question => ({ operation: `hook_${permission}`, permission });
+const asks = (permission: Permission): PermitQuestion => ({ operation: `hook_${permission}`, permission });
 
 /** Every permission a profile has, in the order of the vocabulary. */
 const MAY: Record<string, string> = {
@@ -164,7 +164,7 @@ const anyProfile: fc.Arbitrary<Profile> = fc.record({
   elevated_operations: fc.constant([]),
 });
 
-const anyQuestion: fc.Arbitrary<Question> = fc.record({
+const anyQuestion: fc.Arbitrary<PermitQuestion> = fc.record({
   operation: fc.constantFrom('acquire_lock', 'get_work', 'submit_changeset', 'deploy'),
   group: fc.constantFrom(undefined, 'lock', 'work', 'changeset'),
   permission: fc.constantFrom(undefined, ...PERMISSIONS),

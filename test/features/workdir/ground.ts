@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { Applier } from '../../../src/features/workdir/folder/apply.ts';
 import { coordinate, type PassOptions, type PassResult } from '../../../src/features/workdir/folder/pass.ts';
 import { type ReadTree, readTree } from '../../../src/features/workdir/folder/task-tree.ts';
-import { type Plan, plan } from '../../../src/features/workdir/plan-pass.ts';
+import { type PassPlan, plan } from '../../../src/features/workdir/plan-pass.ts';
 import { DEFAULT_WORKDIR, type WorkdirSettings } from '../../../src/features/workdir/workdir-settings.ts';
 
 export const NOW_MS = Date.UTC(2026, 2, 10, 12, 0, 0);
@@ -80,7 +80,7 @@ export class Ground implements Disposable {
   }
 
   /** What a pass is about to do, and the one who does it. */
-  prepare(): { readonly planned: Plan; readonly applier: Applier } {
+  prepare(): { readonly planned: PassPlan; readonly applier: Applier } {
     const tree = this.tree();
     return {
       planned: plan(tree, this.now_ms, this.settings),

@@ -1,12 +1,12 @@
 // Small work directories as a plan sees them, and what becomes of them when it is done.
 
-import { type Plan, plan } from '../../../src/features/workdir/plan-pass.ts';
-import type { Action } from '../../../src/features/workdir/task-actions.ts';
+import { type PassPlan, plan } from '../../../src/features/workdir/plan-pass.ts';
+import type { TaskAction } from '../../../src/features/workdir/task-actions.ts';
 import {
-  placeOf,
   stemOf,
   type TaskFile,
   type TaskResult,
+  taskPlaceOf,
   type WorkTask,
   type WorkTree,
 } from '../../../src/features/workdir/task-file.ts';
@@ -20,7 +20,7 @@ export type Given = Partial<Omit<WorkTask, 'id'>>;
 
 /** The task that a path names: an agent's folder says whose it is, the shelf what is to be expected of it. */
 export function given(path: string, over: Given = {}): TaskFile {
-  const place = placeOf(path);
+  const place = taskPlaceOf(path);
   if (place === undefined || place.shelf === 'archive') throw new Error(`${path} is no place of a live task`);
   const { shelf, folder } = place;
   const status = ({ inbox: 'new', assigned: 'assigned', done: 'done', fridge: 'new' } as const)[shelf];
@@ -59,17 +59,17 @@ export function treeOf(files: readonly TaskFile[], around: Surroundings = {}): W
 export function planned(
   files: readonly TaskFile[],
   around: Surroundings & { settings?: Partial<WorkdirSettings>; now_ms?: number } = {},
-): Plan {
+): PassPlan {
   const settings = { ...DEFAULT_WORKDIR, ...around.settings };
   return plan(treeOf(files, around), around.now_ms ?? NOW_MS, settings);
 }
 
 /** As one reads it aloud: `set x status=assigned assigned_at`, `move inbox/x.yaml assigned/ann/x.yaml`. Times are named only. */
-export function said({ actions, archiving }: Pick<Plan, 'actions' | 'archiving'>): string[] {
+export function said({ actions, archiving }: Pick<PassPlan, 'actions' | 'archiving'>): string[] {
   return [...actions, ...archiving].map(sentence);
 }
 
-function sentence(action: Action): string {
+function sentence(action: TaskAction): string {
   switch (action.kind) {
     case 'move':
       return `move ${action.from} ${action.to}`;
@@ -87,12 +87,12 @@ function sentence(action: Action): string {
 }
 
 /** `waiting x: waits for y (new)` and the like. */
-export function found({ findings }: Pick<Plan, 'findings'>): string[] {
+export function found({ findings }: Pick<PassPlan, 'findings'>): string[] {
   return findings.map(({ kind, id, agent, text }) => `${kind} ${id ?? agent ?? ''}: ${text}`);
 }
 
 /** The tree with these actions done: what the next pass finds. */
-export function done(tree: WorkTree, actions: readonly Action[]): WorkTree {
+export function done(tree: WorkTree, actions: readonly TaskAction[]): WorkTree {
   const files = new Map(tree.files.map((file) => [file.path, file]));
   const archived = new Map(tree.archived);
   const occupied = new Set(tree.occupied);
@@ -112,7 +112,7 @@ export function done(tree: WorkTree, actions: readonly Action[]): WorkTree {
       files.delete(action.from);
       occupied.delete(action.from);
       occupied.add(action.to);
-      const place = placeOf(action.to);
+      const place = taskPlaceOf(action.to);
       if (file === undefined || place === undefined) throw new Error(`${action.from} is not there`);
       const { shelf, folder } = place;
       if (shelf === 'archive') archived.set(action.id, action.to);

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { followUpText } from '../../../src/features/workdir/folder/task-text.ts';
-import type { Action } from '../../../src/features/workdir/task-actions.ts';
+import type { TaskAction } from '../../../src/features/workdir/task-actions.ts';
 import { PRIORITIES, TASK_STATUSES } from '../../../src/features/workdir/task-file.ts';
 import { isoTime } from '../../../src/kernel/clock.ts';
 import { type Ground, NOW_MS, TIME } from './ground.ts';
@@ -143,7 +143,7 @@ export function doDeed(
 const NOBODY = 4_194_305;
 
 /** As a kill in the middle of an action leaves it. */
-export function tear(ground: Ground, action: Action): void {
+export function tear(ground: Ground, action: TaskAction): void {
   const aside = (path: string, text: string) => {
     const at = path.replace(/[^/]+$/, (name) => `.${name}.${NOBODY}.1.cox`);
     mkdirSync(dirname(ground.at(at)), { recursive: true });

@@ -1,7 +1,7 @@
 import { found as filesFound } from '../prints.ts';
 import { type OptionSpec, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import { baseName, hasEnding, isKnown, literal, mapWord, unknownWord, type Word, within } from '../word.ts';
 
 /** Everything that is no option is written. */
@@ -68,7 +68,7 @@ interface Arrival {
 /** Where copies and moved files arrive. */
 function arrive(
   command: SimpleCommand,
-  found: Findings,
+  found: ShellFindings,
   { sources, target, into, exact }: Transfer,
   { whole = false, itself = false }: Arrival,
 ): void {
@@ -118,7 +118,7 @@ const copy: Writer = (command, found) => {
  */
 function linked(
   command: SimpleCommand,
-  found: Findings,
+  found: ShellFindings,
   transfer: Transfer,
   kind: 'hard' | 'symbolic' | 'relative',
 ): void {

@@ -1,6 +1,6 @@
 import { afterOptions, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import {
   baseName,
   hasEnding,
@@ -20,7 +20,7 @@ interface Git {
   readonly command: SimpleCommand;
   /** The same in the work tree that it is about. */
   readonly tree: SimpleCommand;
-  readonly found: Findings;
+  readonly found: ShellFindings;
   readonly options: Options;
 }
 

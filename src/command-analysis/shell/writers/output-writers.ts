@@ -1,6 +1,6 @@
 import { type OptionSpec, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import { baseName, isKnown, literal, mapWord, type Word, within } from '../word.ts';
 
 /** Programs that write what an option names. */
@@ -153,7 +153,7 @@ const second: Writer = (command, found) => {
   if (target !== undefined) found.file(command, target);
 };
 
-const venv: Writer = (command: SimpleCommand, found: Findings) =>
+const venv: Writer = (command: SimpleCommand, found: ShellFindings) =>
   found.tree(command, parseOptions(command.args, { takes: '-p --prompt --python' }).operands);
 
 const ESBUILD = { takes: '--format --platform --target', oneDash: true };

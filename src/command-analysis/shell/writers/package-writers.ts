@@ -1,13 +1,18 @@
 import { type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import { literal, type Word, within } from '../word.ts';
 
 const TAKES = '--prefix -C --dir --cwd --filter -w --workspace --registry --group --extra --python';
 const CHANGES = /^(?:add|remove|rm|uninstall|un|unlink|update|up|upgrade|dedupe)$/;
 
 /** What is installed belongs to no repository; what it was decided from does. */
-function write(command: SimpleCommand, found: Findings, options: Options, ...names: readonly string[]): void {
+function write(
+  command: SimpleCommand,
+  found: ShellFindings,
+  options: Options,
+  ...names: readonly string[]
+): void {
   const [folder] = options.values('--prefix', '-C', '--dir', '--cwd');
   const at = (name: string): Word => (folder === undefined ? literal(name) : within(folder, literal(name)));
   found.file(command, names.map(at));

@@ -5,13 +5,13 @@ import { patchTargets } from '../patches.ts';
 import { type OptionSpec, parseOptions } from '../program-options.ts';
 import { readSed, sedFiles } from '../sed-script.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import { isKnown, literal, mapWord, textOf, unknownWord, type Word } from '../word.ts';
 
 /** Files changed in their place, with the copy that a suffix asks for. */
 function inPlace(
   command: SimpleCommand,
-  found: Findings,
+  found: ShellFindings,
   files: readonly Word[],
   suffix: Word | undefined,
 ): void {
@@ -101,7 +101,7 @@ function editor(spec: OptionSpec): Writer {
 /** The diff is in the input, or in a file that only the running program reads. */
 export function patched(
   command: SimpleCommand,
-  found: Findings,
+  found: ShellFindings,
   strip: number,
   files: readonly Word[],
   folder?: Word,

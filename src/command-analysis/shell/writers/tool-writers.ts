@@ -1,6 +1,6 @@
 import { type OptionSpec, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
-import type { Findings, Writer } from '../shell-findings.ts';
+import type { ShellFindings, Writer } from '../shell-findings.ts';
 import { hasEnding, isKnown, literal, type Word } from '../word.ts';
 
 interface Formatter extends OptionSpec {
@@ -15,7 +15,7 @@ interface Formatter extends OptionSpec {
 }
 
 /** A path with an ending is a file, a pattern is one, and anything else may be a folder. */
-function formatted(command: SimpleCommand, found: Findings, word: Word): void {
+function formatted(command: SimpleCommand, found: ShellFindings, word: Word): void {
   // A quoted pattern is the formatter's own to expand.
   if (isKnown(word) && !word.glob && /[*?]/.test(word.text))
     found.file(command, { text: word.text, glob: true });
@@ -70,7 +70,7 @@ const goTool: Formatter = { when: '-w', oneDash: true, takes: '-r -local -srcdir
 const fmt = (spec: Formatter = {}): Writer => formatter({ verbs: 'fmt', here: true, ...spec });
 
 /** `./...` is Go's way to say everything below. */
-function goPackages(command: SimpleCommand, found: Findings): void {
+function goPackages(command: SimpleCommand, found: ShellFindings): void {
   const words = command.args.slice(1).filter(({ text }) => !text.startsWith('-'));
   for (const word of words.length === 0 ? [literal('.')] : words) {
     const path = word.text.replace(/\/?\.\.\.$/, '');

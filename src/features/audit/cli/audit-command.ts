@@ -24,7 +24,7 @@ import {
 } from '../../../transports/cli/program/common.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
 
-export interface VerifyOptions extends CommonOptions {
+export interface AuditVerifyOptions extends CommonOptions {
   readonly expect?: string;
 }
 
@@ -52,7 +52,7 @@ function headOf(head: Pick<Seal, 'number' | 'hash'> | undefined): JsonObject {
   return { head_number: head?.number ?? 0, head_hash: head?.hash ?? null };
 }
 
-export async function verifyLog(options: VerifyOptions, terminal: Terminal): Promise<JsonObject> {
+export async function verifyLog(options: AuditVerifyOptions, terminal: Terminal): Promise<JsonObject> {
   const { expect } = options;
   if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect))
     return invalid('expect', 'a head_hash as `cox audit verify` prints it');

@@ -8,7 +8,7 @@ import {
   mergedOptions,
   type Result,
 } from '../../../transports/cli/program/common.ts';
-import type { ArchiveOptions, PruneOptions, VerifyOptions } from './audit-command.ts';
+import type { ArchiveOptions, AuditVerifyOptions, PruneOptions } from './audit-command.ts';
 
 type Run<O> = (options: O, terminal: Terminal) => Promise<JsonObject>;
 
@@ -40,7 +40,7 @@ export function declareAudit(program: Command, terminal: Terminal, result: Resul
     ['cox audit seal', 'cox audit seal --json'],
     async () => (await import('./audit-command.ts')).sealLog,
   );
-  declare<VerifyOptions>(
+  declare<AuditVerifyOptions>(
     'verify',
     'Recompute the chain over all sealed rows; names the first one that was changed, removed, moved or added.',
     ['cox audit verify', 'cox audit verify --expect 3f1c… --json'],

@@ -14,7 +14,7 @@ import {
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { type Channel, Courier, readChannels } from '../../trust/notify/index.ts';
-import { placesOf } from '../runner/board-places.ts';
+import { boardPlacesOf } from '../runner/board-places.ts';
 import { BOARD_FILES, type ReadBoard, readBoardFile } from '../runner/load-board-file.ts';
 import { startOrchestrator } from '../runner/orchestrator.ts';
 import { untilRest } from './until-rest.ts';
@@ -122,7 +122,7 @@ async function work(
   terminal: Terminal,
   over: AbortController,
 ): Promise<number | Refusal> {
-  const places = placesOf(coxswain, config, terminal.env);
+  const places = boardPlacesOf(coxswain, config, terminal.env);
   if ('success' in places) return places;
   const after = await endOfLog(coxswain);
   const { now_ms: since_ms } = await coxswain.store.find(coxswain.project, {});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Findings } from './board-file-findings.ts';
+import type { BoardFileFindings } from './board-file-findings.ts';
 import { text } from './fields.ts';
 
 /** A variable of an agent's environment, as written in the file. */
@@ -67,7 +67,7 @@ export function resolveEnvironment(
   variables: readonly Variable[],
   path: readonly PropertyKey[],
   around: Surroundings,
-  findings: Findings,
+  findings: BoardFileFindings,
 ): Record<string, string> {
   const resolved = variables.flatMap(({ at, name, value }): [string, string][] => {
     if (value !== undefined) return [[name, expand(value, [...path, at], around, findings)]];
@@ -87,7 +87,7 @@ export function expand(
   text: string,
   path: readonly PropertyKey[],
   around: Surroundings,
-  findings: Findings,
+  findings: BoardFileFindings,
 ): string {
   return text.replace(/\$\{([A-Za-z0-9_]+)\}/g, (written, name: string) => {
     const found = setTo(around, name);

@@ -1,7 +1,7 @@
 import { present } from '../../../kernel/present.ts';
 import type { AgentProgram } from './agent-config.ts';
 import { expand, resolveEnvironment, type Surroundings } from './agent-environment.ts';
-import type { Findings } from './board-file-findings.ts';
+import type { BoardFileFindings } from './board-file-findings.ts';
 import type { AgentFields } from './board-schema.ts';
 
 type Path = readonly PropertyKey[];
@@ -11,7 +11,7 @@ export interface ProgramContext {
   /** Worktrees can be made. */
   readonly repository: boolean;
   readonly env: Surroundings;
-  readonly findings: Findings;
+  readonly findings: BoardFileFindings;
 }
 
 /** A leading dash would turn it into an option. */
@@ -95,7 +95,7 @@ const SHELL = /(?:^|\/)(?:env|(?:ba|da|a|k|z|fi)?sh)$/;
  * A value pasted into a shell script would be parsed as a part of it. The shell itself expands variables
  * correctly.
  */
-function warnOfUnexpanded(command: readonly string[] = [], path: Path, findings: Findings): void {
+function warnOfUnexpanded(command: readonly string[] = [], path: Path, findings: BoardFileFindings): void {
   if (SHELL.test(command[0] ?? '')) return;
   if (command.some((word) => /\$\{\w+\}/.test(word)))
     findings.warn(path, 'variables in a command are a shell’s to replace: [sh, -c, …]');

@@ -3,7 +3,7 @@ import { type FileProblem, PROBLEMS_MAX } from '../../../storage/yaml-file.ts';
 type Path = readonly PropertyKey[];
 
 /** Problems of a file that no field shows by itself. */
-export class Findings {
+export class BoardFileFindings {
   readonly problems: FileProblem[];
   readonly warnings: FileProblem[];
   readonly #problem: (path: Path, reason: string) => FileProblem;

@@ -7,7 +7,7 @@ import { type Bidder, type BoardSettings, DEFAULT_SETTINGS } from '../board-sett
 import type { AgentConfig, BoardConfig } from './agent-config.ts';
 import type { Surroundings } from './agent-environment.ts';
 import { agentOf } from './agent-file.ts';
-import { byLine, Findings } from './board-file-findings.ts';
+import { BoardFileFindings, byLine } from './board-file-findings.ts';
 import { type BoardFile, boardSchema } from './board-schema.ts';
 import { warnOfUnused } from './unused.ts';
 
@@ -32,7 +32,7 @@ export function parseBoard(text: string, name: string, folder: string, options: 
   const { value, problems, problem } = readYaml(text, file, looseFile, { texts: true, key_lines: true });
   const isUnknown = ({ reason }: FileProblem) => reason === UNKNOWN_FIELD;
   const unknown = problems.filter((found) => isUnknown(found) && !isExtension(found));
-  const findings = new Findings(
+  const findings = new BoardFileFindings(
     problems.filter((found) => !isUnknown(found)),
     unknown.map((found) => ({ ...found, reason: `${UNKNOWN_FIELD}, ignored` })),
     problem,
@@ -51,7 +51,7 @@ function isExtension({ field }: FileProblem): boolean {
 function boardOf(
   read: BoardFile,
   options: BoardOptions,
-  findings: Findings,
+  findings: BoardFileFindings,
 ): Pick<BoardConfig, 'settings' | 'agents'> {
   const context = { ...options, runtime: read.orchestrator?.runtime, findings };
   const settings = settingsOf(read.orchestrator);
@@ -73,7 +73,7 @@ function settingsOf(given: BoardFile['orchestrator']): BoardSettings {
   };
 }
 
-function checkNumber(agents: readonly AgentConfig[], findings: Findings): void {
+function checkNumber(agents: readonly AgentConfig[], findings: BoardFileFindings): void {
   const { board_agents_max, board_roster_bytes_max } = limits;
   if (agents.length === 0 && !findings.isBroken(['agents']))
     findings.complain(['agents'], 'expected at least one agent');
@@ -88,7 +88,7 @@ function rosterEntry({ agent_id, role, standing_bid, files }: AgentConfig): Bidd
 }
 
 /** [BID-3] Sett's wording, which names both agents. An agent with several replicas is still one agent. */
-function checkRoles(agents: readonly AgentConfig[], findings: Findings): void {
+function checkRoles(agents: readonly AgentConfig[], findings: BoardFileFindings): void {
   const first = new Map<string, string>();
   for (const { agent_id, role } of agents) {
     const path = ['agents', agent_id, 'role'];

@@ -1,4 +1,4 @@
-import type { Findings } from './board-file-findings.ts';
+import type { BoardFileFindings } from './board-file-findings.ts';
 import type { BoardFile } from './board-schema.ts';
 
 const SERVICES: Readonly<Record<string, string>> = {
@@ -19,7 +19,10 @@ const AGENT: Readonly<Record<string, string>> = {
 };
 
 /** Warns about settings that have an effect in Sett or Holt but not here, so that no user waits for that effect. */
-export function warnOfUnused({ services, orchestrator, agents = {} }: BoardFile, findings: Findings): void {
+export function warnOfUnused(
+  { services, orchestrator, agents = {} }: BoardFile,
+  findings: BoardFileFindings,
+): void {
   const warnOf = (path: readonly PropertyKey[], given: object | undefined, reasons: typeof AGENT) => {
     for (const [key, reason] of Object.entries(reasons))
       if (given !== undefined && key in given && given[key as keyof typeof given] !== undefined)

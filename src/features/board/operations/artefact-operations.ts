@@ -22,7 +22,7 @@ import { claimIdOf } from '../claim-machine.ts';
 import { publishArtefact as publish } from '../commands.ts';
 import { artefactsById, contextOf, latestOf } from '../context.ts';
 import { unknownArtefact } from '../publish-artefact.ts';
-import { describeClaim } from '../show-board.ts';
+import { describeBoardClaim } from '../show-board.ts';
 
 export interface PublishInput {
   type: string;
@@ -89,7 +89,7 @@ export const getArtefact = {
   },
 } satisfies Operation<GetInput>;
 
-export interface ListInput {
+export interface ListArtefactsInput {
   type?: string | undefined;
   role?: string | undefined;
   agent?: string | undefined;
@@ -129,9 +129,9 @@ export const listArtefacts = {
       next_cursor: last === undefined ? null : cursorOf(last),
     };
   },
-} satisfies Operation<ListInput>;
+} satisfies Operation<ListArtefactsInput>;
 
-function rangeOf({ logical_id, claim_id, cursor }: ListInput): Range {
+function rangeOf({ logical_id, claim_id, cursor }: ListArtefactsInput): Range {
   if (logical_id !== undefined) return versionsOf(logical_id);
   if (claim_id !== undefined) return artefactsFor(claim_id);
   return newestArtefacts(limits.range_rows_max, cursor?.split('/')[0]);
@@ -139,7 +139,7 @@ function rangeOf({ logical_id, claim_id, cursor }: ListInput): Range {
 
 function fits(
   { type, produced_by_role, produced_by_agent, structural_type }: ArtefactState,
-  input: ListInput,
+  input: ListArtefactsInput,
 ) {
   const matches = (pattern: string | undefined, name: string) =>
     pattern === undefined || nameMatches(pattern, name);
@@ -195,7 +195,7 @@ async function storyOf(artefact: ArtefactRecord, step: Step): Promise<JsonObject
   const board = boardOf(loaded.get<BoardState>(boardKey));
   const claims = claimKeys.map((key) => {
     const record = loaded.get<BoardClaimState>(key);
-    return record === undefined ? null : describeClaim(record, board, now_ms);
+    return record === undefined ? null : describeBoardClaim(record, board, now_ms);
   });
   const context = await contextOf(artefact, [], step.find.bind(step));
   return {

@@ -18,7 +18,7 @@ import {
   terminateClaim as terminate,
 } from '../commands.ts';
 import { unknownBoardClaim } from '../deliver-artefact.ts';
-import { describeClaim, describeMember, isStuck } from '../show-board.ts';
+import { describeBoardClaim, describeMember, isStuck } from '../show-board.ts';
 import { settleDueClaims } from './settle-operations.ts';
 
 export interface StatusInput {
@@ -46,7 +46,7 @@ export const boardStatus = {
     const ranges = claim_id === undefined ? (ended ? [open, over] : [open]) : [];
     const { loaded, now_ms } = await step.find({ keys, ranges });
     const board = boardOf(loaded.get<BoardState>(boardKey));
-    const shown = (claim: BoardClaimRecord) => describeClaim(claim, board, now_ms);
+    const shown = (claim: BoardClaimRecord) => describeBoardClaim(claim, board, now_ms);
     if (claim_id !== undefined) {
       const claim = loaded.get<BoardClaimState>(boardClaimKey(claim_id));
       return claim === undefined ? unknownBoardClaim(claim_id) : { success: true, claim: shown(claim) };

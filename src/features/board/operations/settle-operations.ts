@@ -2,7 +2,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
-import { type BoardClaimState, biddingClaims, dueAt_ms, openClaims } from '../board-claim.ts';
+import { type BoardClaimState, biddingClaims, boardClaimDueAt_ms, openClaims } from '../board-claim.ts';
 import { settleBoard } from '../commands.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function dueNow(step: Pick<Step, 'find'>): Promise<{ due: string[];
   const { loaded, now_ms } = await step.find(dueNeeds);
   const { generation, members } = boardOf(loaded.get<BoardState>(boardKey));
   const timed = loaded.list<BoardClaimState>(soonest);
-  const late = timed.filter(({ state }) => dueAt_ms(state) <= now_ms);
+  const late = timed.filter(({ state }) => boardClaimDueAt_ms(state) <= now_ms);
   const outdated =
     members.length === 0
       ? []
@@ -43,8 +43,11 @@ export async function dueNow(step: Pick<Step, 'find'>): Promise<{ due: string[];
     0,
     limits.board_claims_per_round,
   );
-  const first = timed.find(({ state }) => dueAt_ms(state) > now_ms);
-  return { due, next_ms: first === undefined ? Number.POSITIVE_INFINITY : dueAt_ms(first.state) - now_ms };
+  const first = timed.find(({ state }) => boardClaimDueAt_ms(state) > now_ms);
+  return {
+    due,
+    next_ms: first === undefined ? Number.POSITIVE_INFINITY : boardClaimDueAt_ms(first.state) - now_ms,
+  };
 }
 
 /** Not listed: only long-running processes call it, with an input they have built themselves. */

@@ -20,7 +20,7 @@ import { claimIdOf } from '../claim-machine.ts';
 import { artefactsById } from '../context.ts';
 import { reworkApprovals } from '../fate.ts';
 import { reworkIdOf } from '../rework.ts';
-import { describeClaim } from '../show-board.ts';
+import { describeBoardClaim } from '../show-board.ts';
 import { type ThreadState, threadKey, threadOf } from '../thread.ts';
 
 const asked = approvalRanges({ status: 'all' });
@@ -58,7 +58,7 @@ export async function storyOf(
     artefact: describeArtefact(artefact),
     versions: stories.map(({ artefact: version, claims }) => ({
       ...outlineArtefact(version),
-      claims: claims.map(({ claim }) => describeClaim(claim, board, now_ms)),
+      claims: claims.map(({ claim }) => describeBoardClaim(claim, board, now_ms)),
     })),
     versions_left_out: all.length - versions.length,
     reworks,

@@ -21,7 +21,7 @@ export interface OpenGrant {
   readonly grant: BoardGrant;
 }
 
-export interface Seen {
+export interface BoardSeen {
   readonly now_ms: number;
   readonly grants: readonly OpenGrant[];
   /** Whether these are all grants; there may be more than one read returns. */
@@ -37,7 +37,7 @@ export async function lookFor(
   { store, project }: Coxswain,
   runnable: readonly string[],
   asked: readonly string[],
-): Promise<Seen> {
+): Promise<BoardSeen> {
   const most = limits.board_claims_listed_max;
   const granted = runnable.map((agent_id) => ({ agent_id, range: claimsGranted(agent_id, most) }));
   const awaiting = asked.map((agent_id) => ({ agent_id, range: claimsAwaiting(agent_id, most) }));

@@ -10,7 +10,7 @@ import type { Places } from './process/run-files.ts';
  * Where this machine keeps the output of the board's agents: one folder per board, whichever process runs its
  * agents.
  */
-export function placesOf(
+export function boardPlacesOf(
   { store_url, project, workspace }: Coxswain,
   { folder }: Pick<BoardConfig, 'folder'>,
   env: NodeJS.ProcessEnv,

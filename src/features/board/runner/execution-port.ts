@@ -3,7 +3,7 @@ import type { Phase } from '../board-settings.ts';
 import type { AgentConfig } from '../files/agent-config.ts';
 
 /** One grant to work on. */
-export interface Assignment {
+export interface GrantAssignment {
   readonly claim_id: string;
   readonly phase: Phase;
   /** Starts at 1; every retry is a new attempt. */

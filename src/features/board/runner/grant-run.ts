@@ -8,7 +8,7 @@ import type { AgentConfig } from '../files/agent-config.ts';
 import { deliverArtefact, returnGrant, takeGrant } from '../operations/grant-operations.ts';
 import { runIdOf } from '../take-grant.ts';
 import type { OpenGrant } from './board-look.ts';
-import type { Assignment, Delivery, Execution, ToolFailure } from './execution-port.ts';
+import type { Delivery, Execution, GrantAssignment, ToolFailure } from './execution-port.ts';
 import type { BoardNews } from './news.ts';
 import { changedFiles } from './process/agent-workspace.ts';
 import { adoptExecution, type Runtime, startExecution } from './process/process-execution.ts';
@@ -189,7 +189,7 @@ export class GrantRun {
     return delivery;
   }
 
-  async #execute(assignment: Assignment): Promise<Delivery> {
+  async #execute(assignment: GrantAssignment): Promise<Delivery> {
     const { places, tell } = this.#context;
     const runtime = this.#context.runtimeOf(this.agent);
     const adopted = adoptExecution(assignment, places, runtime);
@@ -205,13 +205,13 @@ export class GrantRun {
     return await this.#execution.delivered;
   }
 
-  #explained(delivery: Delivery, assignment: Assignment): Delivery {
+  #explained(delivery: Delivery, assignment: GrantAssignment): Delivery {
     const explain = this.#context.runtimeOf(this.agent)?.explain;
     if (delivery.ok || explain === undefined) return delivery;
     return { ok: false, failure: explain(delivery.failure, assignment) };
   }
 
-  #assignment(begun: JsonObject): Assignment {
+  #assignment(begun: JsonObject): GrantAssignment {
     const { phase, attempt } = this.grant.grant;
     const { claim_type, target_artefact, context_chain, co_workers, rework, deadline } = begun;
     const left_ms = Date.parse(deadline as string) - this.#context.coxswain.clock.now_ms();

@@ -1,7 +1,7 @@
 import { readProcess } from '../../../child-process/client-process.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse, StoreFailure } from '../../../kernel/refusal.ts';
-import { tend } from '../../../runtime/background-maintenance.ts';
+import { maintain } from '../../../runtime/background-maintenance.ts';
 import { type Connection, HOUSEKEEPER } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { storeHints } from '../../../runtime/waiting.ts';
@@ -9,7 +9,7 @@ import { isBoardRow } from '../board-claim.ts';
 import type { AgentConfig, BoardConfig } from '../files/agent-config.ts';
 import { configureBoard } from '../operations/board-operations.ts';
 import { placeBid } from '../operations/grant-operations.ts';
-import { artefactOf, lookFor, type OpenGrant, type Seen, wantedRuns } from './board-look.ts';
+import { artefactOf, type BoardSeen, lookFor, type OpenGrant, wantedRuns } from './board-look.ts';
 import { asContainer } from './container/runtime.ts';
 import type { ContainerTool } from './container/tool.ts';
 import { GrantRun, type RunContext, runOf } from './grant-run.ts';
@@ -126,7 +126,10 @@ class Orchestrator {
     const { signal } = this.#options;
     const { places } = this.#context;
     const hints = storeHints(store, clock, project, signal, isBoardRow);
-    const tending = tend(this.#coxswain, () => [...this.#connections.values(), ...this.#locks.connections]);
+    const tending = maintain(this.#coxswain, () => [
+      ...this.#connections.values(),
+      ...this.#locks.connections,
+    ]);
     const renewing = this.#keepRenewing();
     let swept = false;
     try {
@@ -178,7 +181,7 @@ class Orchestrator {
   }
 
   /** The board no longer waits for a run that is not in the list. */
-  #letGo({ grants, complete }: Seen): void {
+  #letGo({ grants, complete }: BoardSeen): void {
     if (!complete) return;
     const wanted = new Set(grants.map(runOf));
     for (const run of this.#runs.values())
@@ -206,7 +209,7 @@ class Orchestrator {
     return connection;
   }
 
-  async #schedule({ grants, now_ms }: Seen): Promise<void> {
+  async #schedule({ grants, now_ms }: BoardSeen): Promise<void> {
     for (const open of grants) {
       const run = this.#runFor(open);
       if (run === undefined || run.isWorking || this.#options.signal.aborted) continue;
@@ -250,7 +253,7 @@ class Orchestrator {
     this.#begun.add(begun);
   }
 
-  #bid({ bids }: Seen): void {
+  #bid({ bids }: BoardSeen): void {
     for (const { agent_id, claim } of bids) {
       const key = `${agent_id}\n${claim.id}`;
       if (this.#bidding.size >= BIDS_AT_ONCE || this.#bidding.has(key)) continue;

@@ -15,7 +15,7 @@ import {
   outstanding,
 } from '../board-claim.ts';
 import { awaitedDecisions, fateNeeds } from '../fate.ts';
-import { describeClaim, describeMember, grantStanding, isStuck } from '../show-board.ts';
+import { describeBoardClaim, describeMember, grantStanding, isStuck } from '../show-board.ts';
 
 const ENDED = 20;
 const ARTEFACTS = 20;
@@ -50,9 +50,9 @@ export async function pictureBoard(coxswain: Coxswain): Promise<{ seen: JsonObje
         ...describeMember(member),
         ...partsOf(member.agent_id, pending, now_ms),
       })),
-      claims: pending.map((claim) => describeClaim(claim, board, now_ms)),
+      claims: pending.map((claim) => describeBoardClaim(claim, board, now_ms)),
       ...(pending.length === open.limit ? { claims_truncated: true } : {}),
-      ended: loaded.list<BoardClaimState>(over).map((claim) => describeClaim(claim, board, now_ms)),
+      ended: loaded.list<BoardClaimState>(over).map((claim) => describeBoardClaim(claim, board, now_ms)),
       artefacts: loaded.list<ArtefactState>(newest).map(outlineArtefact),
       settings: { ...board.settings, timeouts_ms: { ...board.settings.timeouts_ms } },
     },

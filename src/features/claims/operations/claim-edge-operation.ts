@@ -5,11 +5,11 @@ import { answerOf, type Operation, type Step } from '../../../runtime/operation.
 import { waitFor } from '../../../runtime/waiting.ts';
 import { type ClaimEdge, mayFreeClaim } from '../claim-edge.ts';
 import { claimEdge as decide } from '../commands.ts';
-import { type ClaimInput, commandOf, grantOf } from './keep-claim-operations.ts';
+import { commandOf, grantOf, type KeepClaimInput } from './keep-claim-operations.ts';
 import { suggestNext } from './route-work-operation.ts';
 import { signalStale, trySignalStale } from './stale-claim-operations.ts';
 
-export interface Input extends ClaimInput {
+export interface ClaimEdgeInput extends KeepClaimInput {
   wait_seconds?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export const claimEdge = {
     }
     return isRejection(answer) ? await withSuggestion(answer, input, step) : answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<ClaimEdgeInput>;
 
 function isRejection(answer: JsonObject): boolean {
   return isRefusal(answer) && refusalCode(answer) === 'claim_rejected';
@@ -93,7 +93,7 @@ async function tryFirst(command: ClaimEdge, wait_ms: number, step: Step): Promis
 }
 
 /** Told to the caller that was turned away, but not logged: it is advice of this moment. */
-async function withSuggestion(rejection: Refusal, input: Input, step: Step): Promise<JsonObject> {
+async function withSuggestion(rejection: Refusal, input: ClaimEdgeInput, step: Step): Promise<JsonObject> {
   const agent_role = input.agent_role ?? step.agent_role ?? '';
   const next = await suggestNext(step, { agent_id: step.caller.agent_id, agent_role }, input);
   const suggestion =

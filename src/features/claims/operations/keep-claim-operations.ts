@@ -3,13 +3,13 @@ import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
 import type { Decision } from '../../../ledger/decision.ts';
 import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
 import type { ClaimCommand } from '../acting.ts';
-import type { Evaluators } from '../claim-evaluators.ts';
+import type { ClaimEvaluators } from '../claim-evaluators.ts';
 import { heartbeatClaim as beat, convergeEdge as converge, releaseEdge as release } from '../commands.ts';
 import { claimId } from '../edge-claim.ts';
 import { fleetService } from '../fleet/fleet.ts';
 import { showConverged } from '../views/show-converged.ts';
 
-export interface ClaimInput {
+export interface KeepClaimInput {
   feature: string;
   edge: string;
   agent_role?: string | undefined;
@@ -17,12 +17,12 @@ export interface ClaimInput {
 }
 
 /** The name of a claim among a connection's grants. */
-export function grantOf({ feature, edge }: ClaimInput): string {
+export function grantOf({ feature, edge }: KeepClaimInput): string {
   return `claim/${claimId(feature, edge)}`;
 }
 
 /** The caller, the subject and the rules that apply; or what is wrong with the rules. */
-export async function commandOf(input: ClaimInput, step: Step): Promise<ClaimCommand | Refusal> {
+export async function commandOf(input: KeepClaimInput, step: Step): Promise<ClaimCommand | Refusal> {
   const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
   const { feature, edge } = input;
@@ -31,7 +31,7 @@ export async function commandOf(input: ClaimInput, step: Step): Promise<ClaimCom
 }
 
 /** What the holder does with its claim: under the grant it names, else under the one this connection got. */
-async function withGrant<I extends ClaimInput>(
+async function withGrant<I extends KeepClaimInput>(
   input: I,
   step: Step,
   decide: (command: ClaimCommand) => Decision<JsonObject>,
@@ -46,11 +46,11 @@ async function withGrant<I extends ClaimInput>(
  * Forgets only the grant that this answer ended: an answer may be repeated after the connection has got
  * another grant.
  */
-function forgetEnded({ fencing_token }: JsonObject, input: ClaimInput, step: Step): void {
+function forgetEnded({ fencing_token }: JsonObject, input: KeepClaimInput, step: Step): void {
   step.grants.forget(grantOf(input), fencing_token as number);
 }
 
-export interface HeartbeatInput extends ClaimInput {
+export interface HeartbeatInput extends KeepClaimInput {
   iteration?: number | undefined;
   note?: string | undefined;
 }
@@ -99,11 +99,11 @@ export const releaseEdge = {
     if (!isRefusal(answer)) forgetEnded(answer, input, step);
     return answer;
   },
-} satisfies Operation<ClaimInput & { reason?: string | undefined }>;
+} satisfies Operation<KeepClaimInput & { reason?: string | undefined }>;
 
-export interface ConvergeInput extends ClaimInput {
+export interface ConvergeInput extends KeepClaimInput {
   iteration?: number | undefined;
-  evaluators?: Evaluators | undefined;
+  evaluators?: ClaimEvaluators | undefined;
   convergence_type?: string | undefined;
 }
 

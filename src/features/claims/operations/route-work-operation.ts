@@ -6,13 +6,13 @@ import type { ClaimRules } from '../claim-rules.ts';
 import { type ClaimState, claimId } from '../edge-claim.ts';
 import type { Fleet, FleetPlan } from '../fleet/fleet.ts';
 import { fleetService } from '../fleet/fleet.ts';
-import type { Crew, Routing, Suggestion } from '../routing/feature.ts';
+import type { Crew, FeatureRouting, Suggestion } from '../routing/feature.ts';
 import { route } from '../routing/route-work.ts';
 import { takenOf } from '../routing/taken-features.ts';
 import { allClaims } from './all-claims.ts';
 import { trySignalStale } from './stale-claim-operations.ts';
 
-export interface Input {
+export interface RouteWorkInput {
   agents?: { agent_id: string; agent_role?: string | undefined }[] | undefined;
   limit: number;
 }
@@ -47,7 +47,7 @@ export const routeWork = {
       });
     return answerFor(routeCrew(crew, situation), situation, limit, step.use(fleetService).folder);
   },
-} satisfies Operation<Input>;
+} satisfies Operation<RouteWorkInput>;
 
 /**
  * When many agents are turned away at once, reading all claims for each of them would cost more than all
@@ -103,7 +103,7 @@ async function look(step: Step): Promise<Situation | Refusal> {
   return { rules, plan, ...(await allClaims(step)) };
 }
 
-function routeCrew(crew: readonly Crew[], { plan, rules, claims, now_ms }: Situation): Routing {
+function routeCrew(crew: readonly Crew[], { plan, rules, claims, now_ms }: Situation): FeatureRouting {
   const taken = claims.map((claim) => takenOf(claim, rules, now_ms));
   return route(plan, taken, crew, rules, now_ms);
 }
@@ -119,7 +119,12 @@ function crewMember(
   return { agent_id, agent_role: bound ?? agent_role ?? current ?? '' };
 }
 
-function answerFor(routing: Routing, { plan, rules }: Situation, limit: number, folder: string): JsonObject {
+function answerFor(
+  routing: FeatureRouting,
+  { plan, rules }: Situation,
+  limit: number,
+  folder: string,
+): JsonObject {
   const { assignments, warnings, groups, unassigned, held_up, waiting, waiting_for_person } = routing;
   const lists = { warnings, groups, held_up, waiting, problems: plan.problems };
   const cut = Object.entries(lists).filter(([, list]) => list.length > limit);

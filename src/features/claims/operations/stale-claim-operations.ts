@@ -5,7 +5,7 @@ import type { ClaimRules } from '../claim-rules.ts';
 import { signalStaleClaims } from '../commands.ts';
 import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';
 import { fleetService } from '../fleet/fleet.ts';
-import { isIdle, mayFree, type SeenIdle } from '../stale-claims.ts';
+import { isIdle, mayFreeClaim, type SeenIdle } from '../stale-claims.ts';
 
 /**
  * Claims that fell silent together are reported in at most this many commits; the next call that looks
@@ -39,19 +39,19 @@ export async function signalStale(step: Step, rules: ClaimRules): Promise<boolea
  * reported.
  */
 async function dueNow(step: Step, rules: ClaimRules, now_ms: number): Promise<SeenIdle[]> {
-  const idle = idleSince(lastSign_ms(rules, now_ms));
+  const idle = idleSince(claimLastSign_ms(rules, now_ms));
   const told = rules.stale_action === 'auto_release' ? [staleClaims] : [];
   const { loaded } = await step.find({ ranges: [idle, ...told] });
   const left = told
     .flatMap((range) => loaded.list<ClaimState>(range))
-    .filter(({ state }) => mayFree(state, rules, now_ms) && isIdle(state, rules, now_ms));
+    .filter(({ state }) => mayFreeClaim(state, rules, now_ms) && isIdle(state, rules, now_ms));
   return [...loaded.list<ClaimState>(idle), ...left]
     .slice(0, limits.claims_per_round)
     .map(({ state: { feature, edge, last_active_ms } }) => ({ feature, edge, last_active_ms }));
 }
 
 /** A claim whose last sign of life is before this is stale now. */
-export function lastSign_ms({ stale_ms }: Pick<ClaimRules, 'stale_ms'>, now_ms: number): number {
+export function claimLastSign_ms({ stale_ms }: Pick<ClaimRules, 'stale_ms'>, now_ms: number): number {
   return Math.floor(now_ms) - stale_ms + 1;
 }
 

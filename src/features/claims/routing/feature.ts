@@ -85,7 +85,7 @@ export interface HeldUp {
   readonly reason: string;
 }
 
-export interface Routing {
+export interface FeatureRouting {
   readonly assignments: readonly Suggestion[];
   /** Only pairs that were assigned or are claimed now, and are not orthogonal. */
   readonly warnings: readonly PairAdvice[];

@@ -3,9 +3,9 @@ import { BusyFeatures, type Others } from './busy.ts';
 import type {
   Crew,
   Feature,
+  FeatureRouting,
   HeldUp,
   ModuleGraph,
-  Routing,
   Suggestion,
   TakenEdge,
   Unassigned,
@@ -16,7 +16,7 @@ import { ModuleSpace } from './modules.ts';
 import { compareRanks, type Rank, rankOf, whyBefore } from './ranking.ts';
 import { withUnplanned } from './unplanned.ts';
 
-export interface Plan {
+export interface RoutingPlan {
   readonly features: readonly Feature[];
   readonly modules: ModuleGraph;
 }
@@ -33,12 +33,12 @@ interface Candidate {
  * two agents are sent to the same modules only when nothing else is left, and are told so.
  */
 export function route(
-  plan: Plan,
+  plan: RoutingPlan,
   taken: readonly TakenEdge[],
   crew: readonly Crew[],
   rules: ClaimRules,
   now_ms: number,
-): Routing {
+): FeatureRouting {
   const features = withUnplanned(plan.features, taken);
   const progress = new Progress(features, taken);
   const space = new ModuleSpace(features, plan.modules);

@@ -1,7 +1,7 @@
 import { normEdge } from '../edge.ts';
 
 /** One step of a feature: the asset it starts from and the one it leads to. */
-export interface Step {
+export interface TopologyStep {
   /** Normalised. */
   readonly edge: string;
   /** Undefined: unknown, so it comes after every step before it. */
@@ -9,10 +9,10 @@ export interface Step {
   readonly to?: string | undefined;
 }
 
-const step = (from: string, to: string): Step => ({ edge: normEdge(`${from}_${to}`), from, to });
+const step = (from: string, to: string): TopologyStep => ({ edge: normEdge(`${from}_${to}`), from, to });
 
 /** The default graph. */
-const DEFAULT_STEPS: readonly Step[] = [
+const DEFAULT_STEPS: readonly TopologyStep[] = [
   step('intent', 'requirements'),
   step('requirements', 'design'),
   step('design', 'code'),
@@ -33,10 +33,10 @@ const byAsset = new Map(
 const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
 
 /** The trajectory of a feature whose file gives none. */
-const DEFAULT_TRAJECTORY: readonly Step[] = DEFAULT_STEPS.slice(0, 4);
+const DEFAULT_TRAJECTORY: readonly TopologyStep[] = DEFAULT_STEPS.slice(0, 4);
 
 /** The usual steps if a trajectory names no steps; none if it names any. */
-export function usualSteps(named: readonly (Step | undefined)[]): readonly Step[] {
+export function usualSteps(named: readonly (TopologyStep | undefined)[]): readonly TopologyStep[] {
   return named.some((each) => each !== undefined) ? [] : DEFAULT_TRAJECTORY;
 }
 
@@ -45,7 +45,7 @@ export function usualSteps(named: readonly (Step | undefined)[]): readonly Step[
  * they lead to. An asset outside the default graph is a step in between: it starts from the step before it,
  * and the step after it starts from it.
  */
-export function stepsOf(keys: readonly string[]): (Step | undefined)[] {
+export function stepsOf(keys: readonly string[]): (TopologyStep | undefined)[] {
   let before: string | undefined;
   return keys.map((key) => {
     const found = stepOf(key, before);
@@ -54,7 +54,7 @@ export function stepsOf(keys: readonly string[]): (Step | undefined)[] {
   });
 }
 
-function stepOf(key: string, before: string | undefined): Step | undefined {
+function stepOf(key: string, before: string | undefined): TopologyStep | undefined {
   const name = normEdge(key);
   const known = byEdge.get(name);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Place } from '../../../command-analysis/shell/parameters.ts';
+import type { ShellPlace } from '../../../command-analysis/shell/parameters.ts';
 import { findWorkspace } from '../../../kernel/workspace.ts';
 
 /** The root of the work tree that contains this folder; undefined without git. */
@@ -48,4 +48,7 @@ function isBranchAt(cwd: string, name: string): boolean {
 }
 
 /** What a command line's place knows of the branches of a repository on this disk. */
-export const branchesHere: Pick<Place, 'branch' | 'isBranch'> = { branch: branchAt, isBranch: isBranchAt };
+export const branchesHere: Pick<ShellPlace, 'branch' | 'isBranch'> = {
+  branch: branchAt,
+  isBranch: isBranchAt,
+};

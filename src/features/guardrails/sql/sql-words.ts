@@ -45,7 +45,7 @@ const REACH_TOKENS = 5000;
 const HITS_MAX = 100;
 const LOOKED_TOKENS_MAX = 2_000_000;
 
-export interface Context {
+export interface SqlContext {
   readonly dialect: Dialect;
   /** The body of a function or a block: what it EXECUTEs is text. */
   readonly procedural?: boolean;
@@ -55,7 +55,7 @@ export interface Context {
 }
 
 /** What SQL would do, judged by its words: for what PostgreSQL's parser can't read. */
-export function judgeWords(text: string, context: Context): Hit[] {
+export function judgeWords(text: string, context: SqlContext): Hit[] {
   const { tokens, unclosed } = tokenise(text, context.dialect);
   const judge = new Judge(tokens, text, context);
   const hits = judge.judge();
@@ -67,13 +67,13 @@ export function judgeWords(text: string, context: Context): Hit[] {
 class Judge {
   readonly #tokens: readonly Token[];
   readonly #text: string;
-  readonly #context: Context;
+  readonly #context: SqlContext;
   readonly #temporary: Set<string>;
   readonly #hits: Hit[] = [];
   #looked_tokens = 0;
   #assigned: ReadonlyMap<string, readonly string[]> | undefined;
 
-  constructor(tokens: readonly Token[], text: string, context: Context) {
+  constructor(tokens: readonly Token[], text: string, context: SqlContext) {
     this.#tokens = tokens;
     this.#text = text;
     this.#context = context;

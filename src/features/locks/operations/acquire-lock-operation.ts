@@ -8,11 +8,11 @@ import { waitFor } from '../../../runtime/waiting.ts';
 import { notOwner, teamService } from '../../teams/index.ts';
 import { type AcquireLock, FIRST } from '../acquire-lock.ts';
 import { AUTOMATIC } from '../automatic-lock.ts';
-import { mayFree, TIDIED_PLACES } from '../await-lock.ts';
+import { mayFreeLock, TIDIED_PLACES } from '../await-lock.ts';
 import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../commands.ts';
 import { type AreasInput, namedAreas } from './requested-areas.ts';
 
-export interface Input extends AreasInput {
+export interface AcquireLockInput extends AreasInput {
   shared?: boolean | undefined;
   wait_seconds?: number | undefined;
   reason?: string | undefined;
@@ -57,7 +57,7 @@ export const acquireLock = {
       step.grants.remember(`lock/${file_path}`, fencing_token as number);
     return answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<AcquireLockInput>;
 
 /** Rounds of clearing expired leases before a caller gives up. */
 const TIDY_ROUNDS_MAX = 40;
@@ -72,7 +72,7 @@ async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promi
   if (!announces && (wait_ms === 0 || refusalCode(first) !== 'blocked')) return first;
   const wish: InLine = { ...command, waiter_id: step.ids.uuid(), waited: wait_ms > 0, standing: false };
   // Subscribe before joining the line, so that no change by another process is missed afterwards.
-  const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFree(wish.areas, row));
+  const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFreeLock(wish.areas, row));
   try {
     const started_ms = step.elapsed_ms();
     let answer = await announce(wish, wait_ms > 0, step);

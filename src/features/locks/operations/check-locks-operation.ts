@@ -2,7 +2,7 @@ import type { Operation } from '../../../runtime/operation.ts';
 import { checkLocksMore, checkLocksNeeds, checkLocks as describe } from '../check-locks.ts';
 import { namedAreas } from './requested-areas.ts';
 
-export interface Input {
+export interface CheckLocksInput {
   file_paths?: string[] | undefined;
 }
 
@@ -27,4 +27,4 @@ export const checkLocks = {
     if (more !== undefined) found = await step.find(more);
     return describe(areas, found.loaded, found.now_ms);
   },
-} satisfies Operation<Input>;
+} satisfies Operation<CheckLocksInput>;

@@ -5,7 +5,7 @@ import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { releaseLock as decide, releaseLocks as decideSeveral } from '../commands.ts';
 import { type AreasInput, namedAreas } from './requested-areas.ts';
 
-export interface Input extends AreasInput {
+export interface ReleaseLockInput extends AreasInput {
   fencing_token?: number | undefined;
 }
 
@@ -48,4 +48,4 @@ export const releaseLock = {
     for (const [name, area] of named.names) if (released.has(areaName(area))) grants.forgetName(name);
     return answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<ReleaseLockInput>;

@@ -9,7 +9,7 @@ import { networkService } from '../judge-network.ts';
 import { hostOf } from '../settings/host.ts';
 import { readAttempt } from '../settings/network-target.ts';
 
-export interface CheckInput {
+export interface CheckNetworkInput {
   url?: string | undefined;
   domain?: string | undefined;
   port?: number | undefined;
@@ -40,7 +40,7 @@ export const checkNetwork = {
     const asking = { agent_id, agent_type, default_trust };
     return answerOf(await step.run(judge(asking, { ...attempt, target }, settings)));
   },
-} satisfies Operation<CheckInput>;
+} satisfies Operation<CheckNetworkInput>;
 
 /** What is no name stays as it was: it is another one than any host. */
 function normalName(text: string | undefined): string | undefined {

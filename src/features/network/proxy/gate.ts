@@ -8,7 +8,7 @@ import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { profileEnforcerOf } from '../../trust/enforcement/index.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../../trust/index.ts';
 import { networkTerms } from '../check-network.ts';
-import { judgeHost, type NetworkSettings, type Target } from '../judge-network.ts';
+import { judgeHost, type NetworkSettings, type NetworkTarget } from '../judge-network.ts';
 import { checkNetwork } from '../operations/network-operations.ts';
 import { originText, readAttempt } from '../settings/network-target.ts';
 import type { Resolve } from './resolve.ts';
@@ -22,7 +22,7 @@ export interface Admitted {
 
 const RESOLVE_MS_MAX = 10_000;
 
-export class Gate {
+export class NetworkGate {
   readonly #coxswain: Coxswain;
   readonly #settings: NetworkSettings;
   readonly #resolve: Resolve;
@@ -61,7 +61,7 @@ export class Gate {
   }
 
   /** A name that is blocked is not even looked up: the question alone could carry something out. */
-  async #lookUp(connection: Connection, target: Target): Promise<readonly string[] | undefined> {
+  async #lookUp(connection: Connection, target: NetworkTarget): Promise<readonly string[] | undefined> {
     const { store, project } = this.#coxswain;
     const { loaded } = await store.find(project, { keys: [rulebookKey] });
     const rulebook = loaded.get<RulebookState>(rulebookKey)?.state;

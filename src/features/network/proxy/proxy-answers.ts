@@ -18,7 +18,7 @@ export function own(status: number, error: string, message: string, details: Jso
 }
 
 /** 503: the store could not be asked, and what can't be asked is not let through. */
-export function blocked(refusal: Refusal): OwnAnswer {
+export function blockedByPolicy(refusal: Refusal): OwnAnswer {
   const status = { store: 503, fault: 500 }[verdictOf(refusal) as string] ?? 403;
   return { status, body: refusal };
 }

@@ -9,9 +9,9 @@ import { dropBody } from '../../../transports/http/body.ts';
 import type { EnvironmentKey } from '../../../transports/http/environment-keys.ts';
 import type { NetworkSettings } from '../judge-network.ts';
 import { forward, readRequest } from './forward-request.ts';
-import { type Admitted, authorityOf, connectTo, Gate } from './gate.ts';
+import { type Admitted, authorityOf, connectTo, NetworkGate } from './gate.ts';
 import {
-  blocked,
+  blockedByPolicy,
   type OwnAnswer,
   own,
   respond,
@@ -104,14 +104,14 @@ interface Passed {
 
 class ProxyHandler {
   readonly #callers: Callers;
-  readonly #gate: Gate;
+  readonly #gate: NetworkGate;
   readonly #times: ProxyTimes;
   readonly #per_agent_max: number;
   readonly #busy = new Map<string, number>();
 
   constructor(coxswain: Coxswain, options: ProxyOptions, times: ProxyTimes) {
     this.#callers = new Callers(coxswain, options.agent, options.keys ?? []);
-    this.#gate = new Gate(coxswain, options.settings, options.resolve ?? systemResolve);
+    this.#gate = new NetworkGate(coxswain, options.settings, options.resolve ?? systemResolve);
     this.#times = times;
     this.#per_agent_max = options.per_agent_max ?? PER_AGENT_MAX;
   }
@@ -196,13 +196,13 @@ class ProxyHandler {
         else this.#busy.set(agent_id, left);
       }
     } catch (error) {
-      return blocked(refusalOf(error));
+      return blockedByPolicy(refusalOf(error));
     }
   }
 
   async #pass(connection: Connection, authority: string, port: number): Promise<Passed | OwnAnswer> {
     const admitted = await this.#gate.admit(connection, authority, port);
-    if ('success' in admitted) return blocked(admitted);
+    if ('success' in admitted) return blockedByPolicy(admitted);
     const upstream = await connectTo(admitted, this.#times.connect_ms);
     if (upstream === undefined) return unreachable(admitted.host, admitted.port);
     upstream.setTimeout(this.#times.idle_ms);

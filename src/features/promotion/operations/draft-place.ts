@@ -11,14 +11,14 @@ import type { ClaimRules } from '../../claims/index.ts';
 import { bucketOf } from './asset-bucket.ts';
 
 /** Where drafts and assets of this fleet are. */
-export interface Where {
+export interface DraftPlace {
   readonly place: AssetPlace;
   readonly rules: ClaimRules;
   /** The assets' folder from the top of the repository, with its slash; empty: the top itself. */
   readonly assets: string;
 }
 
-export interface Target {
+export interface PromotionTarget {
   /** From the top of the repository; in a bucket, below `assets/`. */
   readonly path: string;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface Target {
   readonly asset: string;
 }
 
-export async function whereOf(step: Step): Promise<Where | Refusal> {
+export async function whereOf(step: Step): Promise<DraftPlace | Refusal> {
   const rules = await step.use(fleetService).rules();
   if ('success' in rules) return rules;
   const { assets_path } = rules.isolation;
@@ -69,7 +69,11 @@ const OWN = /^\.(?:coxswain|cox-state)(?:\/|$)/i;
 const FLEET_OWN = ['events', 'agents', 'features', 'modules', 'views', 'config'];
 
 /** Where a draft would go, or why it must not. Draft names are written by agents: nothing about them is taken for granted. */
-export function targetOf(step: Step, { assets }: Pick<Where, 'assets'>, draft: string): Target | string {
+export function targetOf(
+  step: Step,
+  { assets }: Pick<DraftPlace, 'assets'>,
+  draft: string,
+): PromotionTarget | string {
   const asset = draft.normalize('NFC');
   const path = `${assets}${asset}`;
   const key = step.path(`./${path}`, 'paths');

@@ -11,7 +11,7 @@ import {
   PlaceUnusable,
 } from '../../../storage/storage-place.ts';
 import type { DraftedFile } from '../start-promotion.ts';
-import { targetOf, type Where } from './draft-place.ts';
+import { type DraftPlace, targetOf } from './draft-place.ts';
 
 /** A draft with where it goes and what is there now. */
 export interface Drafted extends DraftedFile {
@@ -31,7 +31,7 @@ export interface Selection {
 /** An agent's drafts, or those of them that are named, each looked at once: what is decided about is what was read here. */
 export async function selectDrafts(
   step: Step,
-  where: Where,
+  where: DraftPlace,
   agent_id: string,
   paths?: readonly string[],
 ): Promise<Selection | Refusal> {
@@ -56,7 +56,7 @@ export async function selectDrafts(
   return { drafted, unchanged, problems, truncated };
 }
 
-export async function listDrafts({ place }: Where, agent_id: string): Promise<Drafts | Refusal> {
+export async function listDrafts({ place }: DraftPlace, agent_id: string): Promise<Drafts | Refusal> {
   try {
     return await place.drafts(agent_id);
   } catch (error) {
@@ -90,7 +90,7 @@ function isNamed({ path }: Draft, named: string): boolean {
 
 async function lookAt(
   step: Step,
-  where: Where,
+  where: DraftPlace,
   agent_id: string,
   draft: Draft,
 ): Promise<Drafted | Refusal | string | undefined> {

@@ -8,11 +8,11 @@ import type { AssetPlace } from '../../../storage/storage-place.ts';
 import { claimKey } from '../../claims/index.ts';
 import { assessEdit } from '../../guardrails/edits/index.ts';
 import { startPromotion } from '../commands.ts';
-import type { Evaluators } from '../promotion-evaluators.ts';
+import type { PromotionEvaluators } from '../promotion-evaluators.ts';
 import type { PromotionAsked } from '../start-promotion.ts';
 import type { PromotionRecord } from '../state.ts';
 import { diffOf } from './draft-diff.ts';
-import { type Where, whereOf } from './draft-place.ts';
+import { type DraftPlace, whereOf } from './draft-place.ts';
 import {
   type Drafted,
   problemText,
@@ -27,7 +27,7 @@ export interface PromoteInput {
   feature: string;
   edge: string;
   paths?: string[] | undefined;
-  evaluators?: Evaluators | undefined;
+  evaluators?: PromotionEvaluators | undefined;
   fencing_token?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function promote(input: PromoteInput, step: Step): Promise<JsonObje
 function askedFor(
   { feature, edge, evaluators, fencing_token }: PromoteInput,
   step: Step,
-  { rules }: Where,
+  { rules }: DraftPlace,
   drafted: readonly Drafted[],
   promotion_id: string,
 ): PromotionAsked {

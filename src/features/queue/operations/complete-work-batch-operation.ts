@@ -4,7 +4,7 @@ import type { Operation } from '../../../runtime/operation.ts';
 import { completeWorkBatch as decide } from '../commands.ts';
 import { type CompletionInput, endTasks, releaseDependents } from './complete-work-operation.ts';
 
-export interface Input {
+export interface CompleteWorkBatchInput {
   items: CompletionInput[];
 }
 
@@ -30,4 +30,4 @@ export const completeWorkBatch = {
     if (results.some((result) => result.has_dependents === true)) await releaseDependents(step);
     return answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<CompleteWorkBatchInput>;

@@ -1,7 +1,7 @@
 import type { Operation } from '../../../runtime/operation.ts';
-import { type ClaimInput, claim } from './get-work-operation.ts';
+import { claim, type GetWorkInput } from './get-work-operation.ts';
 
-export interface Input extends ClaimInput {
+export interface GetWorkBatchInput extends GetWorkInput {
   count: number;
 }
 
@@ -18,4 +18,4 @@ export const getWorkBatch = {
   sample: { count: 2 },
   input: async () => (await import('../schemas.ts')).getWorkBatch,
   handle: (input, step) => claim(input, input.count, step),
-} satisfies Operation<Input>;
+} satisfies Operation<GetWorkBatchInput>;

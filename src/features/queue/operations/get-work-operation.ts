@@ -10,7 +10,7 @@ import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '..
 import { termsFor } from '../team-terms.ts';
 import { mayBringWork } from '../work-line.ts';
 
-export interface ClaimInput {
+export interface GetWorkInput {
   task_types?: string[] | undefined;
   lease_minutes: number;
   wait_seconds?: number | undefined;
@@ -40,11 +40,11 @@ export const getWork = {
     const [task] = claimed.tasks as JsonObject[];
     return { success: true, ...task };
   },
-} satisfies Operation<ClaimInput>;
+} satisfies Operation<GetWorkInput>;
 
 type Wanted = Omit<GetWork, 'settled' | 'among'>;
 
-export async function claim(input: ClaimInput, count: number, step: Step): Promise<JsonObject | Refusal> {
+export async function claim(input: GetWorkInput, count: number, step: Step): Promise<JsonObject | Refusal> {
   const { task_types, lease_minutes, wait_seconds = 0 } = input;
   const terms = termsFor(await step.use(teamService)(), step.caller.agent_id);
   if (terms !== undefined && 'success' in terms) return terms;

@@ -2,7 +2,7 @@ import { isRefusal } from '../../../kernel/refusal.ts';
 import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { renewWork as decide } from '../commands.ts';
 
-export interface Input {
+export interface RenewWorkInput {
   task_id: string;
   lease_minutes: number;
   fencing_token?: number | undefined;
@@ -28,4 +28,4 @@ export const renewWork = {
     if (!isRefusal(answer)) step.grants.remember(granted, answer.fencing_token as number);
     return answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<RenewWorkInput>;

@@ -5,7 +5,7 @@ import type { NewTask } from '../submit-work.ts';
 import { releaseDependents } from './complete-work-operation.ts';
 import { newTask, submitGuarded, type TaskInput, taskIdOfKey } from './submit-work-operation.ts';
 
-export interface Input {
+export interface SubmitWorkBatchInput {
   tasks: TaskInput[];
 }
 
@@ -51,4 +51,4 @@ export const submitWorkBatch = {
     if (submitted.some(({ status }) => status === 'skipped')) await releaseDependents(step);
     return answer;
   },
-} satisfies Operation<Input>;
+} satisfies Operation<SubmitWorkBatchInput>;

@@ -20,12 +20,12 @@ export {
 } from './decide-approval.ts';
 export { noticeEntity, noticeEvent } from './notice.ts';
 export {
+  type ApprovalWanted as Wanted,
   approvalId,
   forbids,
   permits,
   requestEvent,
   useEvent,
-  type Wanted,
   waits,
   wanted,
 } from './request-approval.ts';

@@ -25,19 +25,19 @@ export function shownHash({ kind, subject, context, requested_by, hash }: Shown)
   return sha256(canonical({ kind, subject, context, requested_by, hash }));
 }
 
-export interface Wanted {
+export interface ApprovalWanted {
   readonly id: string;
   readonly shown: Shown;
   readonly shown_hash: string;
   readonly ttl_ms: number;
 }
 
-export function wanted(shown: Shown, ttl_ms: number): Wanted {
+export function wanted(shown: Shown, ttl_ms: number): ApprovalWanted {
   return { id: approvalId(shown), shown, shown_hash: shownHash(shown), ttl_ms };
 }
 
 /** A person has permitted exactly this to this agent, and the permission is neither used nor expired. */
-export function permits(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
+export function permits(record: ApprovalRecord | undefined, want: ApprovalWanted, now_ms: number): boolean {
   return (
     record !== undefined &&
     statusAt(record.state, now_ms) === 'approved' &&
@@ -47,7 +47,7 @@ export function permits(record: ApprovalRecord | undefined, want: Wanted, now_ms
 }
 
 /** A person has refused exactly this; until the refusal expires, no person is asked again. */
-export function forbids(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
+export function forbids(record: ApprovalRecord | undefined, want: ApprovalWanted, now_ms: number): boolean {
   return (
     record !== undefined &&
     record.state.status === 'denied' &&
@@ -57,21 +57,21 @@ export function forbids(record: ApprovalRecord | undefined, want: Wanted, now_ms
 }
 
 /** Exactly this already waits for a person. */
-export function waits(record: ApprovalRecord | undefined, want: Wanted, now_ms: number): boolean {
+export function waits(record: ApprovalRecord | undefined, want: ApprovalWanted, now_ms: number): boolean {
   return record !== undefined && statusAt(record.state, now_ms) === 'pending' && isAboutThis(record, want);
 }
 
-function isAboutThis({ state }: ApprovalRecord, { shown_hash, shown }: Wanted): boolean {
+function isAboutThis({ state }: ApprovalRecord, { shown_hash, shown }: ApprovalWanted): boolean {
   return state.shown_hash === shown_hash && state.hash === shown.hash;
 }
 
 /** Asks a person, in the commit of what raised the question. */
-export function requestEvent({ id, shown, shown_hash, ttl_ms }: Wanted, by: Actor): EventBody {
+export function requestEvent({ id, shown, shown_hash, ttl_ms }: ApprovalWanted, by: Actor): EventBody {
   const { agent_type, session_id } = by;
   return approvalEvent(id, 'approval_requested', { ...shown, agent_type, session_id, shown_hash, ttl_ms });
 }
 
 /** Uses the permission up, in the commit of what it permits. */
-export function useEvent({ id }: Wanted, { agent_id, session_id }: Actor): EventBody {
+export function useEvent({ id }: ApprovalWanted, { agent_id, session_id }: Actor): EventBody {
   return approvalEvent(id, 'approval_used', { agent_id, session_id });
 }

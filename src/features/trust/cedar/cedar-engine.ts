@@ -1,6 +1,6 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
 import { oneWord } from '../permission.ts';
-import { leastTrustFor, type PolicyEngine, type Question, type Ruling } from '../permit.ts';
+import { leastTrustFor, type PermitQuestion, type PolicyEngine, type Ruling } from '../permit.ts';
 import type { Profile, Standing } from '../profile.ts';
 import {
   BLOCKED,
@@ -45,7 +45,7 @@ class CedarEngine implements PolicyEngine {
     this.#cedar = cedar;
   }
 
-  rule(standing: Standing, question: Question): Ruling | undefined {
+  rule(standing: Standing, question: PermitQuestion): Ruling | undefined {
     const { operation, group, permission, trust, door } = question;
     const key = JSON.stringify([operation, group, permission, trust, door]);
     let known = this.#rulings.get(standing);
@@ -57,7 +57,7 @@ class CedarEngine implements PolicyEngine {
     return known.get(key);
   }
 
-  #decide(standing: Standing, question: Question): Ruling | undefined {
+  #decide(standing: Standing, question: PermitQuestion): Ruling | undefined {
     const answer = this.#ask(standing, question);
     // A question that can't be decided is not permitted.
     if (answer.type === 'failure') return { rule: 'not_allowed' };
@@ -66,13 +66,13 @@ class CedarEngine implements PolicyEngine {
     return rulingOf(diagnostics.reason, standing.profile, question);
   }
 
-  explain(standing: Standing, question: Question): string[] {
+  explain(standing: Standing, question: PermitQuestion): string[] {
     const answer = this.#ask(standing, question);
     if (answer.type === 'failure') return answer.errors.map(({ message }) => message);
     return [...answer.response.diagnostics.reason].sort();
   }
 
-  #ask({ profile, trust_level }: Standing, question: Question): AuthorizationAnswer {
+  #ask({ profile, trust_level }: Standing, question: PermitQuestion): AuthorizationAnswer {
     const { operation, group, permission = COORDINATE, door } = question;
     const resource = { type: 'Operation', id: oneWord(operation) };
     return this.#cedar.statefulIsAuthorized({
@@ -110,7 +110,7 @@ class CedarEngine implements PolicyEngine {
 /**
  * The rules that forbade it, in the order in which our own engine checks them; none: nothing permitted it.
  */
-function rulingOf(policies: readonly string[], profile: Profile, question: Question): Ruling {
+function rulingOf(policies: readonly string[], profile: Profile, question: PermitQuestion): Ruling {
   if (policies.includes(CONNECTION)) return { rule: 'connection' };
   const blocked = policies
     .filter((id) => id.startsWith(BLOCKED))

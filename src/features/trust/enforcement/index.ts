@@ -3,7 +3,7 @@ export { countCall, governedBy } from './governed-by.ts';
 export { profileEnforcement, profileEnforcerOf } from './profile-enforcer.ts';
 export {
   localTrust,
-  Rules,
+  RulebookReader as Rules,
   type RulesOptions,
   rulesFor,
   rulesOptions,

@@ -5,12 +5,12 @@ import type { Actor } from '../../../ledger/log.ts';
 import type { Demand, DoorName, TrustLevel } from '../../../runtime/access.ts';
 import type { CallEnforcer, Enforcement } from '../../../runtime/enforcement.ts';
 import type { AnyOperation, Authority } from '../../../runtime/operation.ts';
-import { permit, type Question } from '../permit.ts';
+import { type PermitQuestion, permit } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey } from '../rulebook.ts';
 import { isLimited } from '../usage.ts';
 import { countCall, governedBy } from './governed-by.ts';
-import type { Rules, RulesAge } from './rulebook-reader.ts';
+import type { RulebookReader, RulesAge } from './rulebook-reader.ts';
 
 /** A person's own command on this machine, which names no agent. It may read everything. */
 const LOCAL_COMMAND = 'cli';
@@ -28,13 +28,13 @@ function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boole
  * Checks one connection's calls against its agent's profile: before they are made, and inside their commits.
  */
 export class ProfileEnforcer implements CallEnforcer {
-  readonly #rules: Rules;
+  readonly #rules: RulebookReader;
   readonly #actor: Actor;
   readonly #authority: Authority;
   readonly #door: DoorName | undefined;
   readonly #default_trust: TrustLevel | undefined;
 
-  constructor(rules: Rules, actor: Actor, authority: Authority, door: DoorName | undefined) {
+  constructor(rules: RulebookReader, actor: Actor, authority: Authority, door: DoorName | undefined) {
     this.#rules = rules;
     this.#actor = actor;
     this.#authority = authority;
@@ -96,7 +96,7 @@ export class ProfileEnforcer implements CallEnforcer {
     return !mutates && this.#authority === 'operator' && this.#actor.agent_type === LOCAL_COMMAND;
   }
 
-  judge(standing: Standing, question: Omit<Question, 'door'>): Refusal | undefined {
+  judge(standing: Standing, question: Omit<PermitQuestion, 'door'>): Refusal | undefined {
     return permit(standing, { ...question, door: this.#door }, this.#rules.engine);
   }
 
@@ -121,7 +121,7 @@ export class ProfileEnforcer implements CallEnforcer {
 }
 
 /** What profiles contribute to every call on one store. */
-export function profileEnforcement(rules: Rules): Enforcement {
+export function profileEnforcement(rules: RulebookReader): Enforcement {
   return {
     enforcerOf: (actor, authority, door) => new ProfileEnforcer(rules, actor, authority, door),
     forget: () => rules.forget(),

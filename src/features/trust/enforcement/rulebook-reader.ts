@@ -37,7 +37,7 @@ export interface RulesOptions {
 /**
  * The rulebook of one project for readers that don't commit; shared by all connections of an opened store.
  */
-export class Rules {
+export class RulebookReader {
   readonly engine: PolicyEngine;
   readonly #default_trust: TrustLevel;
   readonly #store: Store;
@@ -119,7 +119,7 @@ export function localTrust(trust: TrustLevel = DEFAULT_TRUST): TrustLevel {
   return Math.min(trust, DEFAULT_TRUST) as TrustLevel;
 }
 
-export const rulesService = defineService<Rules | undefined>('rules', () => undefined);
+export const rulesService = defineService<RulebookReader | undefined>('rules', () => undefined);
 
 /** The parts of a step that its rules need. */
 type Asking = Pick<Step, 'caller' | 'door' | 'use'>;

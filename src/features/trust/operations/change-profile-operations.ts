@@ -11,7 +11,7 @@ import {
   unassignProfile as decideUnassign,
 } from '../commands.ts';
 import type { GivenProfile } from '../profiles/profile-file.ts';
-import type { Assignment } from '../rulebook.ts';
+import type { ProfileAssignment } from '../rulebook.ts';
 
 /** For a person, or an agent with the highest trust: any other caller is refused in the decision loop. */
 const CHANGES_RULES = { mutates: true, standard: false, trust: 4, group: 'profile' } as const;
@@ -61,7 +61,7 @@ export interface Whose {
   to_type?: string | undefined;
 }
 
-function whoseIs({ to_agent, to_type }: Whose): Omit<Assignment, 'profile'> {
+function whoseIs({ to_agent, to_type }: Whose): Omit<ProfileAssignment, 'profile'> {
   return to_agent === undefined ? { agent_type: to_type } : { agent_id: to_agent };
 }
 
@@ -77,7 +77,7 @@ export const assignProfile = {
   sample: { profile: 'reviewer', to_agent: 'alice' },
   input: async () => (await import('../schemas/profile-schemas.ts')).assignProfile,
   async handle({ profile, ...whose }, step) {
-    const assignment = { ...whoseIs(whose), profile } as Assignment;
+    const assignment = { ...whoseIs(whose), profile } as ProfileAssignment;
     return answerOf(await step.run(decideAssign(assignment, editor(step))));
   },
 } satisfies Operation<Whose & { profile: string }>;

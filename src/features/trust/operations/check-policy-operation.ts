@@ -5,12 +5,12 @@ import { PERMISSIONS } from '../../../runtime/access.ts';
 import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
 import { rulesFor } from '../enforcement/rulebook-reader.ts';
 import { oneWord } from '../permission.ts';
-import { leastTrustFor, permit, type Question } from '../permit.ts';
+import { leastTrustFor, type PermitQuestion, permit } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { standingOf } from '../rulebook.ts';
 import { writesUnderLock } from '../under-lock.ts';
 
-export interface Input {
+export interface CheckPolicyInput {
   operation: string;
   resource?: string | undefined;
   context?: unknown;
@@ -19,7 +19,7 @@ export interface Input {
 type Find = (name: string) => AnyOperation | undefined;
 
 /** `find` looks an operation up in the full list, which also contains this one. */
-export function checkPolicyAmong(find: Find): Operation<Input> {
+export function checkPolicyAmong(find: Find): Operation<CheckPolicyInput> {
   return {
     name: 'check_policy',
     group: 'profile',
@@ -98,7 +98,7 @@ function questionFor(
   asked: string,
   door: DoorName | undefined,
   find: Find,
-): { question: Question; known: string } {
+): { question: PermitQuestion; known: string } {
   const word = oneWord(asked);
   const operation = find(word);
   if (operation !== undefined) {

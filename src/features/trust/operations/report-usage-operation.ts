@@ -3,7 +3,7 @@ import { answerOf, type Operation } from '../../../runtime/operation.ts';
 import { reportUsage as decide } from '../commands.ts';
 import { describeUsage, type UsageState, usageKey } from '../usage.ts';
 
-export interface Input {
+export interface ReportUsageInput {
   file_reads?: number | undefined;
   files?: string[] | undefined;
 }
@@ -33,4 +33,4 @@ export const reportUsage = {
     const { loaded, now_ms } = await step.find({ keys: [key] });
     return { ...answer, used: describeUsage(loaded.get<UsageState>(key)?.state, now_ms) };
   },
-} satisfies Operation<Input>;
+} satisfies Operation<ReportUsageInput>;

@@ -3,7 +3,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { nameProblem } from '../../../kernel/names.ts';
 import { type FileProblem, readYaml } from '../../../storage/yaml-file.ts';
 import type { ProfileEdit, RulebookDocument } from '../change-rulebook.ts';
-import type { Assignment } from '../rulebook.ts';
+import type { ProfileAssignment } from '../rulebook.ts';
 import { limitsFrom, profileFields, profileName, resourceLimits, trustFrom } from './profile-shape.ts';
 
 export type ParsedProfiles =
@@ -61,7 +61,7 @@ export function parseProfiles(text: string): ParsedProfiles {
 function documentOf({ profiles = {}, assignments = [], settings }: ProfilesFile): RulebookDocument {
   return {
     profiles: Object.entries(profiles).map(([name, profile]) => profileEdit(name, profile)),
-    assignments: assignments as Assignment[],
+    assignments: assignments as ProfileAssignment[],
     settings:
       settings === undefined ? undefined : { ...settings, default_trust: trustFrom(settings.default_trust) },
   };

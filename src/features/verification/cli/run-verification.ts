@@ -26,7 +26,7 @@ import { Runner } from '../runner/runner.ts';
 import { filesOfCommit } from '../runner/verified-files.ts';
 import { keepWorking } from '../runner/working.ts';
 
-export interface VerifyOptions extends CommonOptions {
+export interface RunVerificationOptions extends CommonOptions {
   readonly base?: string;
   readonly force?: boolean;
   readonly watch?: boolean;
@@ -38,7 +38,7 @@ const FILE_CHARS_MAX = 256 * 1024;
 /** Routes a commit, does what this machine can do of it, and answers how it stands. */
 export async function verify(
   named: string | undefined,
-  options: VerifyOptions,
+  options: RunVerificationOptions,
   terminal: Terminal,
 ): Promise<JsonObject> {
   return await withStore(options, terminal, async (coxswain) => {
@@ -56,7 +56,7 @@ export async function verify(
 /** Who has a person's key, or forces a run, comes as a person. */
 async function connect(
   coxswain: Coxswain,
-  options: VerifyOptions,
+  options: RunVerificationOptions,
   terminal: Terminal,
 ): Promise<Connection | Refusal> {
   if (options.force === true || terminal.env.COX_PERSON_KEY) {
@@ -71,7 +71,7 @@ async function routeNamed(
   coxswain: Coxswain,
   connection: Connection,
   named: string,
-  { base, force = false }: VerifyOptions,
+  { base, force = false }: RunVerificationOptions,
   { env }: Terminal,
 ): Promise<JsonObject> {
   const place = { root: coxswain.workspace.root, env };

@@ -8,7 +8,7 @@ import {
   type Result,
 } from '../../../transports/cli/program/common.ts';
 import { addExamples } from '../../../transports/cli/program/services.ts';
-import type { VerifyOptions } from './run-verification.ts';
+import type { RunVerificationOptions } from './run-verification.ts';
 
 /** What a status means to a shell; 3 is "waits for a person" everywhere. */
 const CODES: Readonly<Record<string, number>> = {
@@ -28,7 +28,7 @@ export function declareVerify(program: Command, terminal: Terminal, result: Resu
     .option('--force', 'Once more, in spite of a result; for a person.')
     .option('--watch', 'Take whatever is queued, until Ctrl-C.')
     .action(async (commit: string | undefined, _options, chosen: Command) => {
-      const options = mergedOptions<VerifyOptions>(chosen);
+      const options = mergedOptions<RunVerificationOptions>(chosen);
       const { verify: run } = await import('./run-verification.ts');
       const answer = await run(commit, options, terminal);
       await conclude(terminal, answer, options, result);

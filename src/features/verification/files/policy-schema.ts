@@ -59,7 +59,7 @@ export const policyFields = {
 };
 
 /** What each field allows and the whole does not. */
-export function checkPolicy(
+export function checkVerificationPolicy(
   { tier, executor, fallback }: { tier: number; executor: string; fallback?: string | undefined },
   context: z.core.$RefinementCtx,
 ): void {
@@ -73,4 +73,4 @@ export function checkPolicy(
     });
 }
 
-export const policySchema = z.strictObject(policyFields).superRefine(checkPolicy);
+export const policySchema = z.strictObject(policyFields).superRefine(checkVerificationPolicy);

@@ -3,7 +3,7 @@ import { changesetRange, listChangesets as list } from '../../changesets/index.t
 import { rulesFor } from '../../trust/enforcement/index.ts';
 import { routeChangeset, submitChangeset as submit } from '../commands.ts';
 
-export interface Input {
+export interface ChangesetInput {
   file_paths: string[];
   commit_sha?: string | undefined;
   base?: string | undefined;
@@ -41,7 +41,7 @@ export const submitChangeset = {
     const decision = submit(step.ids.uuid(), step.caller, changeset, { default_trust });
     return answerOf(await step.run(decision, { modifies: changeset.files }));
   },
-} satisfies Operation<Input>;
+} satisfies Operation<ChangesetInput>;
 
 export const verifyChangeset = {
   name: 'verify_changeset',

@@ -6,7 +6,7 @@ import { hasEnded, readProcess } from '../../../child-process/client-process.ts'
 import { endMarked } from '../../../child-process/marked.ts';
 import { plainGit } from '../../../child-process/plain-git.ts';
 import { addWorkTree } from '../../../child-process/work-tree.ts';
-import type { Job } from './executor.ts';
+import type { VerificationJob } from './executor.ts';
 import { runMark } from './runner-environment.ts';
 
 const PREFIX = 'cox-verify-';
@@ -27,7 +27,7 @@ interface Owner {
   readonly host: string;
 }
 
-export async function checkOut(job: Job): Promise<CleanTree> {
+export async function checkOut(job: VerificationJob): Promise<CleanTree> {
   await removeLeftovers(job);
   const folder = await mkdtemp(join(await realpath(tmpdir()), PREFIX));
   const [tree, home, mark] = [join(folder, 'tree'), join(folder, 'home'), basename(folder)];
@@ -54,14 +54,14 @@ function link(root: string, tree: string, name: string): void {
   if (realpathSync(dirname(to)) === dirname(to)) symlinkSync(from, to);
 }
 
-async function removeTree(folder: string, place: Pick<Job, 'root' | 'env'>): Promise<void> {
+async function removeTree(folder: string, place: Pick<VerificationJob, 'root' | 'env'>): Promise<void> {
   endMarked(runMark(basename(folder)));
   await plainGit(['worktree', 'remove', '--force', '--force', join(folder, 'tree')], place).catch(() => '');
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** What runners left that were killed: their processes, their trees, and git's notes of them. */
-async function removeLeftovers(place: Pick<Job, 'root' | 'env'>): Promise<void> {
+async function removeLeftovers(place: Pick<VerificationJob, 'root' | 'env'>): Promise<void> {
   const listed = await plainGit(['worktree', 'list', '--porcelain', '-z'], place).catch(() => '');
   for (const line of listed.split('\0')) {
     const folder = line.startsWith('worktree ') ? dirname(line.slice('worktree '.length)) : '';

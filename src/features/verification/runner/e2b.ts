@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunResult } from '../verification-run.ts';
-import type { Executor, Job } from './executor.ts';
+import type { Executor, VerificationJob } from './executor.ts';
 import { failedToRun } from './executor.ts';
 import { inCleanTree } from './in-clean-tree.ts';
 import { missingVariables } from './runner-environment.ts';
@@ -72,7 +72,12 @@ export function e2b(load: () => Promise<E2bSdk> = installedSdk): Executor {
   };
 }
 
-async function within(sandbox: E2bSandbox, job: Job, command: string, archive: Buffer): Promise<RunResult> {
+async function within(
+  sandbox: E2bSandbox,
+  job: VerificationJob,
+  command: string,
+  archive: Buffer,
+): Promise<RunResult> {
   const bytes = new Uint8Array(archive).buffer;
   await sandbox.files.write(ARCHIVE, bytes);
   await sandbox.commands.run(`mkdir -p ${TREE} && tar -xzf ${ARCHIVE} -C ${TREE}`, {});

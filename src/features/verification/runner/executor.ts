@@ -2,7 +2,7 @@ import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts
 import type { External, RunResult } from '../verification-run.ts';
 
 /** One run, with everything that whoever does it has to know. */
-export interface Job {
+export interface VerificationJob {
   readonly run_id: string;
   readonly commit_sha: string;
   readonly policy: VerificationPolicy;
@@ -20,7 +20,7 @@ export interface Executor {
   /** What is missing for it to work here; undefined: nothing. */
   missing(env: NodeJS.ProcessEnv): Promise<string | undefined>;
   /** Aborted: the runner stops, or another one has taken over. Whatever was started is ended then. */
-  run(job: Job, signal: AbortSignal): Promise<Done>;
+  run(job: VerificationJob, signal: AbortSignal): Promise<Done>;
 }
 
 export function failedToRun(error: unknown): RunResult {

@@ -1,5 +1,5 @@
 import { branchNamed } from '../execute.ts';
-import type { Executor, Job } from './executor.ts';
+import type { Executor, VerificationJob } from './executor.ts';
 import { resultOf } from './github-events.ts';
 import { repositoryOf } from './github-repository.ts';
 
@@ -50,13 +50,18 @@ export const github: Executor = {
 
 type Call = (path: string, init?: RequestInit) => Promise<Response>;
 
-function caller(job: Job, repository: string, workflow: string, signal: AbortSignal): Call {
+function caller(job: VerificationJob, repository: string, workflow: string, signal: AbortSignal): Call {
   const base = `/repos/${repository}/actions/workflows/${encodeURIComponent(workflow)}/`;
   return (path, init = {}) => ask(job, base + path, signal, init);
 }
 
 /** The token goes into this one header and nowhere else. */
-async function ask(job: Job, path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
+async function ask(
+  job: VerificationJob,
+  path: string,
+  signal: AbortSignal,
+  init: RequestInit = {},
+): Promise<Response> {
   const base = (job.env.GITHUB_API_URL || API).replace(/\/+$/, '');
   return await fetch(base + path, {
     ...init,
@@ -73,7 +78,11 @@ async function ask(job: Job, path: string, signal: AbortSignal, init: RequestIni
 }
 
 /** Of that branch's version of the workflow: on another one anybody may have started anything under this title. */
-async function startedBefore(call: Call, { run_id }: Job, branch: string): Promise<WorkflowRun | undefined> {
+async function startedBefore(
+  call: Call,
+  { run_id }: VerificationJob,
+  branch: string,
+): Promise<WorkflowRun | undefined> {
   const answer = await call(
     `runs?event=workflow_dispatch&branch=${encodeURIComponent(branch)}&per_page=${PAGE}`,
   );
@@ -84,7 +93,7 @@ async function startedBefore(call: Call, { run_id }: Job, branch: string): Promi
   );
 }
 
-async function defaultBranch(job: Job, repository: string, signal: AbortSignal): Promise<string> {
+async function defaultBranch(job: VerificationJob, repository: string, signal: AbortSignal): Promise<string> {
   const answer = await ask(job, `/repos/${repository}`, signal);
   if (!answer.ok) return 'main';
   const { default_branch } = (await answer.json()) as { default_branch?: string };

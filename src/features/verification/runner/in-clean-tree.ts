@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { commandFor, type ReadFile } from '../files/policy-commands.ts';
 import type { RunResult } from '../verification-run.ts';
 import { type CleanTree, checkOut } from './clean-tree.ts';
-import { failedToRun, type Job } from './executor.ts';
+import { failedToRun, type VerificationJob } from './executor.ts';
 import { missingVariables } from './runner-environment.ts';
 
 export type InTree = (command: string, clean: CleanTree) => Promise<RunResult>;
 
 /** The policy's command, or the project's own, with the files of exactly that commit; everything is gone afterwards. */
-export async function inCleanTree(job: Job, use: InTree): Promise<RunResult> {
+export async function inCleanTree(job: VerificationJob, use: InTree): Promise<RunResult> {
   const missing = missingVariables(job);
   if (missing.length > 0)
     return { status: 'error', error_message: `The runner’s environment has no ${missing.join(', no ')}.` };
@@ -37,7 +37,7 @@ function filesIn(tree: string): ReadFile {
   };
 }
 
-function nothingToRun({ policy }: Job): RunResult {
+function nothingToRun({ policy }: VerificationJob): RunResult {
   const error_message = `The project has no command for tier ${policy.tier}; give the policy ${policy.name} one.`;
   return { status: 'skipped', error_message };
 }

@@ -8,7 +8,7 @@ import { fingerprint } from '../../../kernel/fingerprint.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { RunResult } from '../verification-run.ts';
 import type { CleanTree } from './clean-tree.ts';
-import type { Executor, Job } from './executor.ts';
+import type { Executor, VerificationJob } from './executor.ts';
 import { inCleanTree } from './in-clean-tree.ts';
 import { cleanEnvironment, runMark } from './runner-environment.ts';
 import { fitToShow } from './tail.ts';
@@ -37,7 +37,7 @@ async function tmux(words: readonly string[], env: NodeJS.ProcessEnv): Promise<n
 }
 
 async function runInSession(
-  job: Job,
+  job: VerificationJob,
   command: string,
   clean: CleanTree,
   signal: AbortSignal,
@@ -74,7 +74,13 @@ async function runInSession(
 }
 
 /** The window shows what the file gets. The code appears whole or not at all. */
-function scriptFor(job: Job, command: string, clean: CleanTree, code: string, output: string): string {
+function scriptFor(
+  job: VerificationJob,
+  command: string,
+  clean: CleanTree,
+  code: string,
+  output: string,
+): string {
   const env = Object.entries(cleanEnvironment(job, clean.home, clean.mark));
   const words = env.map(([name, value]) => quoted(`${name}=${value}`)).join(' ');
   const inner = `{ /bin/sh -c ${quoted(command)}; echo $? > ${quoted(`${code}.part`)}; } 2>&1 | tee ${quoted(output)}`;
@@ -93,7 +99,7 @@ function quoted(text: string): string {
 async function untilThere(
   code: string,
   session: string,
-  job: Job,
+  job: VerificationJob,
   signal: AbortSignal,
 ): Promise<'there' | 'late' | 'gone'> {
   const started_ms = systemClock.elapsed_ms();

@@ -10,7 +10,7 @@ import { rulesFor, type StepRules } from '../../trust/enforcement/index.ts';
 import { dispatchRun, finishRun, renewRun, routeChangeset, startRun } from '../commands.ts';
 import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts';
 import { openRuns, type RunResult, type RunState, takeable } from '../verification-run.ts';
-import { type Executor, failedToRun, type Job } from './executor.ts';
+import { type Executor, failedToRun, type VerificationJob } from './executor.ts';
 import { filesOfCommit } from './verified-files.ts';
 
 const LOOKED_AT_MAX = 100;
@@ -132,7 +132,13 @@ export class Runner {
     if (started.success === false) return undefined;
     if (started.started !== true) return started;
     const mine = { ...caller, token: started.fencing_token as number };
-    const job: Job = { run_id: id, commit_sha: state.commit_sha, policy: state.policy, root, env };
+    const job: VerificationJob = {
+      run_id: id,
+      commit_sha: state.commit_sha,
+      policy: state.policy,
+      root,
+      env,
+    };
     const keeping = this.#keep(id, mine, ttl_ms, signal);
     try {
       const done = await executor.run(job, keeping.signal).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { git, namesIn } from '../../../child-process/git.ts';
-import type { Seen } from '../route-changeset.ts';
-import type { Job } from './executor.ts';
+import type { ChangeSeen } from '../route-changeset.ts';
+import type { VerificationJob } from './executor.ts';
 
 const FILES_MAX = 20_000;
 
@@ -11,8 +11,8 @@ const FILES_MAX = 20_000;
 export async function filesOfCommit(
   commit_sha: string,
   base_sha: string | undefined,
-  { root, env }: Pick<Job, 'root' | 'env'>,
-): Promise<Seen> {
+  { root, env }: Pick<VerificationJob, 'root' | 'env'>,
+): Promise<ChangeSeen> {
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
   const ask = async (...words: string[]) => namesIn(await git(words, { cwd: root, env: clean }));
   const options = ['-r', '--no-commit-id', '--no-renames', '--name-only', '-z'];

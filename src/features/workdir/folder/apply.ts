@@ -1,14 +1,14 @@
 import { inLanes } from '../../../kernel/lanes.ts';
-import type { Action } from '../task-actions.ts';
+import type { TaskAction } from '../task-actions.ts';
 import { Meanwhile, reasonOf, TaskFolder } from './task-folder.ts';
 import { followUpText } from './task-text.ts';
 
 const LANES = 8;
 
 export interface Applied {
-  readonly done: readonly Action[];
+  readonly done: readonly TaskAction[];
   /** Why the others were not. What follows from one that was not done is not done either. */
-  readonly left: readonly { readonly action: Action; readonly reason: string }[];
+  readonly left: readonly { readonly action: TaskAction; readonly reason: string }[];
 }
 
 /** Does what was planned, each action whole or not at all. */
@@ -21,8 +21,8 @@ export class Applier {
     this.#folder = new TaskFolder(root, texts);
   }
 
-  async apply(actions: readonly Action[]): Promise<Applied> {
-    const reasons = new Map<Action, string>();
+  async apply(actions: readonly TaskAction[]): Promise<Applied> {
+    const reasons = new Map<TaskAction, string>();
     // Each waits for the disk most of the time, and the disk serves many at once: eight of them take half the time of one.
     await inLanes(LANES, chainsOf(actions), async (chain) => {
       for (const action of chain) {
@@ -40,7 +40,7 @@ export class Applier {
     };
   }
 
-  async #reasonNotTo(action: Action): Promise<string | undefined> {
+  async #reasonNotTo(action: TaskAction): Promise<string | undefined> {
     const ids = idsOf(action);
     try {
       if (ids.some((id) => this.#stuck.has(id))) throw new Meanwhile('what comes before it was not done');
@@ -52,7 +52,7 @@ export class Applier {
     }
   }
 
-  async #one(action: Action): Promise<void> {
+  async #one(action: TaskAction): Promise<void> {
     switch (action.kind) {
       case 'move':
         return await this.#folder.move(action.from, action.to);
@@ -70,9 +70,9 @@ export class Applier {
 }
 
 /** What is done to one task, and to those that come of it, in its order; what is done to others has nothing to do with it. */
-function chainsOf(actions: readonly Action[]): Action[][] {
-  const chains: Action[][] = [];
-  const byId = new Map<string, Action[]>();
+function chainsOf(actions: readonly TaskAction[]): TaskAction[][] {
+  const chains: TaskAction[][] = [];
+  const byId = new Map<string, TaskAction[]>();
   for (const action of actions) {
     const ids = idsOf(action);
     let chain = ids.map((id) => byId.get(id)).find((each) => each !== undefined);
@@ -87,6 +87,6 @@ function chainsOf(actions: readonly Action[]): Action[][] {
 }
 
 /** A follow-up is made for its parent: without the one there is nothing to say in the other. */
-function idsOf(action: Action): string[] {
+function idsOf(action: TaskAction): string[] {
   return action.kind === 'create' ? [action.id, action.follow_up.previous_task] : [action.id];
 }

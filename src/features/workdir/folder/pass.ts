@@ -4,11 +4,11 @@ import { keepFile, readKept } from '../../../storage/keep-file.ts';
 import { errorCode } from '../../../storage/real-path.ts';
 import { PlaceProblem } from '../../../storage/storage-place.ts';
 import { type Occurrence, occurrencesIn } from '../occurrences.ts';
-import { type Plan, plan } from '../plan-pass.ts';
+import { type PassPlan, plan } from '../plan-pass.ts';
 import { agentStatus, freshIn, withEvents, withHandOvers, withLog } from '../reports.ts';
-import type { Action } from '../task-actions.ts';
+import type { TaskAction } from '../task-actions.ts';
 import { type TaskFile, type TreeProblem, type WorkTree, wholeSecond } from '../task-file.ts';
-import { type Finding, findings } from '../workdir-findings.ts';
+import { findings, type WorkdirFinding } from '../workdir-findings.ts';
 import type { WorkdirSettings } from '../workdir-settings.ts';
 import { Applier } from './apply.ts';
 import { type Aside, readTree } from './task-tree.ts';
@@ -24,9 +24,9 @@ export interface PassOptions {
 }
 
 export interface PassResult {
-  readonly done: readonly Action[];
-  readonly left: readonly { readonly action: Action; readonly reason: string }[];
-  readonly findings: readonly Finding[];
+  readonly done: readonly TaskAction[];
+  readonly left: readonly { readonly action: TaskAction; readonly reason: string }[];
+  readonly findings: readonly WorkdirFinding[];
   readonly problems: readonly TreeProblem[];
   /** Occurrences that were not known before. */
   readonly fresh: readonly Occurrence[];
@@ -74,9 +74,14 @@ export async function coordinate(options: PassOptions): Promise<PassResult> {
   };
 }
 
-type Seen = Pick<Plan, 'files' | 'staying' | 'findings'>;
+type Seen = Pick<PassPlan, 'files' | 'staying' | 'findings'>;
 
-function asItIs(planned: Plan, { files, agents }: WorkTree, now_ms: number, settings: WorkdirSettings): Seen {
+function asItIs(
+  planned: PassPlan,
+  { files, agents }: WorkTree,
+  now_ms: number,
+  settings: WorkdirSettings,
+): Seen {
   const inbox = new Set(files.flatMap(({ shelf, task }) => (shelf === 'inbox' ? [task.id] : [])));
   const waiting = planned.findings.filter(({ kind, id = '' }) => kind === 'waiting' && inbox.has(id));
   return {

@@ -3,7 +3,7 @@ import { isoTime } from '../../../kernel/clock.ts';
 import { isObject, type JsonObject } from '../../../kernel/json.ts';
 import { type Rewritten, rewriteYaml, type Setting } from '../../../storage/yaml-text.ts';
 import type { FollowUp } from '../task-actions.ts';
-import type { NewTask, ResultGiven, VerbChanges } from '../verbs.ts';
+import type { NewTaskFile, ResultGiven, VerbChanges } from '../verbs.ts';
 
 /** What is new in a task stands behind the last of these. */
 const OURS = [
@@ -74,7 +74,7 @@ function newTaskText(task: JsonObject): string {
 }
 
 /** As somebody asks for it. */
-export function newTaskFileText(task: NewTask): string {
+export function newTaskFileText(task: NewTaskFile): string {
   const { id, agent, title, priority, artefacts, notes, dependencies, created_by, created_at_ms, work_id } =
     task;
   const context = {

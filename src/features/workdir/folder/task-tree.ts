@@ -7,10 +7,10 @@ import { AGENT_NAME, parseTask } from '../files/task-yaml.ts';
 import {
   compare,
   isTaskName,
-  placeOf,
   stemOf,
   type TaskFile,
   type TreeProblem,
+  taskPlaceOf,
   type WorkTree,
 } from '../task-file.ts';
 
@@ -120,7 +120,7 @@ class TreeReader {
   }
 
   #placed(path: string): Found[] {
-    const place = placeOf(path);
+    const place = taskPlaceOf(path);
     if (place?.shelf === 'archive') return [];
     const isElsewhere = place?.shelf === 'assigned' && !AGENT_NAME.test(place.folder ?? '');
     if (place !== undefined && !isElsewhere) return [{ path, ...place, shelf: place.shelf }];

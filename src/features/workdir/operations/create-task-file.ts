@@ -11,10 +11,10 @@ import { newTaskFileText } from '../folder/task-text.ts';
 import { inTurn } from '../folder/turn.ts';
 import type { TaskPriority } from '../task-file.ts';
 import { freeId, inboxPath, stemOf } from '../task-name.ts';
-import type { NewTask } from '../verbs.ts';
+import type { NewTaskFile } from '../verbs.ts';
 import { unknownAgent, type WorkPlace, workPlace } from './workdir-place.ts';
 
-export interface CreateInput {
+export interface CreateTaskFileInput {
   agent: string;
   title: string;
   artefacts: string[];
@@ -38,7 +38,7 @@ class Refused extends Error {
  * Its text is on the disk before it is written down which task this call is about, and its name comes last: asked again with the
  * same operation id, the same task is meant, and made only if it was not.
  */
-export async function createTaskFile(input: CreateInput, step: Step): Promise<JsonObject> {
+export async function createTaskFile(input: CreateTaskFileInput, step: Step): Promise<JsonObject> {
   const others = new Set<string>();
   let agreed_id: string | undefined;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -66,7 +66,11 @@ export async function createTaskFile(input: CreateInput, step: Step): Promise<Js
   return refuse('task_changed', 'Others create tasks of this name all the time; try again.');
 }
 
-async function write({ root, tree }: WorkPlace, task: NewTask, agreed: () => Promise<void>): Promise<void> {
+async function write(
+  { root, tree }: WorkPlace,
+  task: NewTaskFile,
+  agreed: () => Promise<void>,
+): Promise<void> {
   const path = inboxPath(task.id);
   // Somebody was quicker between our look and our turn, and a pass perhaps, too.
   for (const taken of [path, `assigned/${task.agent}/${task.id}.yaml`])
@@ -98,11 +102,11 @@ function isTaken(tree: WorkPlace['tree'], id: string): boolean {
 
 function taskFor(
   { tree }: WorkPlace,
-  input: CreateInput,
+  input: CreateTaskFileInput,
   step: Step,
   agreed_id: string | undefined,
   others: ReadonlySet<string>,
-): NewTask {
+): NewTaskFile {
   const created_at_ms = step.now_ms();
   const { agent, title } = input;
   const stem = stemOf(created_at_ms, agent, title, 'task');
@@ -110,7 +114,7 @@ function taskFor(
   return { ...input, id, created_by: step.caller.agent_id, created_at_ms };
 }
 
-function problemOf({ tree }: WorkPlace, { agent, dependencies }: CreateInput): Refusal | undefined {
+function problemOf({ tree }: WorkPlace, { agent, dependencies }: CreateTaskFileInput): Refusal | undefined {
   const refusal = unknownAgent(tree, agent);
   if (refusal !== undefined) return refusal;
   const known = new Set([...tree.files.map(({ task }) => task.id), ...tree.archived.keys()]);
@@ -119,7 +123,7 @@ function problemOf({ tree }: WorkPlace, { agent, dependencies }: CreateInput): R
   return refuse('unknown_dependency', `There is no task ${unknown.join(', ')}.`, { unknown });
 }
 
-function answer({ shown }: WorkPlace, { id, agent }: NewTask, action: string): JsonObject {
+function answer({ shown }: WorkPlace, { id, agent }: NewTaskFile, action: string): JsonObject {
   return { success: true, action, task_id: id, agent, status: 'new', path: shown(inboxPath(id)) };
 }
 

@@ -23,7 +23,7 @@ import { readTree } from '../folder/task-tree.ts';
 import { priorityWord } from '../mirrored.ts';
 import type { TreeProblem } from '../task-file.ts';
 import { freeId, inboxPath, stemOf } from '../task-name.ts';
-import type { NewTask } from '../verbs.ts';
+import type { NewTaskFile } from '../verbs.ts';
 import { type MirrorPlace, type MirrorPort, namesIn, openTasks, settle } from './mirror-tree.ts';
 
 /** So long nobody else writes the file; whoever has begun with it and was killed is relieved after it. */
@@ -145,7 +145,7 @@ export async function fileTask(
 }
 
 /** Whether the file is in the tree, also where nobody can read it now; or the name is, with something else in it. */
-function writtenBefore(root: string, { id, work_id }: NewTask): 'yes' | 'no' | 'another' {
+function writtenBefore(root: string, { id, work_id }: NewTaskFile): 'yes' | 'no' | 'another' {
   const tree = readTree(root);
   if (tree.files.some(({ task }) => task.work_id === work_id)) return 'yes';
   const lines = [...tree.texts.values()].flatMap((text) => /^["']?work_id["']?:.*$/m.exec(text) ?? []);
@@ -156,7 +156,7 @@ function writtenBefore(root: string, { id, work_id }: NewTask): 'yes' | 'no' | '
 /** In the inbox, and only if nobody has the name; nor if we were stopped for so long that another may have written it. */
 async function isWritten(
   { root, tree }: MirrorPlace,
-  task: NewTask,
+  task: NewTaskFile,
   isInTime: () => boolean,
 ): Promise<boolean> {
   const folder = new TaskFolder(root, tree.texts);
@@ -176,14 +176,14 @@ async function isWritten(
 const NOTE_CHARS_MAX = limits.task_file_item_chars_max;
 
 /** What could not be read back would be written again and again: then it has no words but its type. */
-function taskFor(wanted: Wanted, id: string, agent: string): NewTask {
+function taskFor(wanted: Wanted, id: string, agent: string): NewTaskFile {
   const task = wholeTaskFor(wanted, id, agent);
   if (parseTask(newTaskFileText(task)).ok) return task;
   const notes = [`All of it: cox work show ${wanted.task_id} --json`];
   return { ...task, title: wanted.state.task_type, artefacts: [], notes };
 }
 
-function wholeTaskFor({ task_id, state }: Wanted, id: string, agent: string): NewTask {
+function wholeTaskFor({ task_id, state }: Wanted, id: string, agent: string): NewTaskFile {
   const title = titleOf(state.description);
   return {
     id,

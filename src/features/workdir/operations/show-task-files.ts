@@ -6,12 +6,12 @@ import { readBounded } from '../../../storage/read-bounded.ts';
 import { readSettings } from '../folder/root.ts';
 import { wholeTask } from '../folder/task-text.ts';
 import { plan } from '../plan-pass.ts';
-import { byUrgency, compare, type TaskFile, type TaskStatus } from '../task-file.ts';
+import { byUrgency, compare, type TaskFile, type TaskFileStatus } from '../task-file.ts';
 import { meantId, rowOf, type WorkPlace, workPlace } from './workdir-place.ts';
 
-export interface ListInput {
+export interface ListTaskFilesInput {
   agent?: string | undefined;
-  status?: TaskStatus | undefined;
+  status?: TaskFileStatus | undefined;
   shelf?: TaskFile['shelf'] | undefined;
   limit: number;
 }
@@ -20,7 +20,7 @@ const PROBLEMS_SHOWN_MAX = 50;
 const SHELVES: readonly TaskFile['shelf'][] = ['assigned', 'inbox', 'fridge', 'done'];
 
 /** What is worked on first, what is done last; within a shelf by urgency. */
-export function listTaskFiles(input: ListInput, step: Step): JsonObject {
+export function listTaskFiles(input: ListTaskFilesInput, step: Step): JsonObject {
   const place = workPlace(step);
   if ('success' in place) return place;
   const { tree } = place;

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../kernel/clock.ts';
 import { type Random, systemRandom } from '../../../kernel/ids.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { PassResult } from '../folder/pass.ts';
-import type { Action } from '../task-actions.ts';
+import type { TaskAction } from '../task-actions.ts';
 import { failed, WorkRepository } from './repository.ts';
 import { sentenceOf } from './scheduler-words.ts';
 
@@ -88,7 +88,7 @@ async function pushed(
 }
 
 /** How many of what, for whoever reads the history. */
-function subjectOf(actions: readonly Action[]): string {
+function subjectOf(actions: readonly TaskAction[]): string {
   const moved = (to: string) =>
     actions.filter((action) => action.kind === 'move' && action.to.startsWith(to)).length;
   const created = actions.filter(({ kind }) => kind === 'create').length;

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { PassResult } from '../folder/pass.ts';
-import type { Action } from '../task-actions.ts';
+import type { TaskAction } from '../task-actions.ts';
 
-export function described(action: Action): JsonObject {
+export function described(action: TaskAction): JsonObject {
   const { kind, id, why } = action;
   switch (action.kind) {
     case 'move':
@@ -44,7 +44,7 @@ export function linesOf(
   return dry_run ? ['Would do, and did not:', ...lines] : lines;
 }
 
-export function sentenceOf(action: Action): string {
+export function sentenceOf(action: TaskAction): string {
   const { why, id } = action;
   switch (action.kind) {
     case 'move':

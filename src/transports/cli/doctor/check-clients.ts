@@ -5,12 +5,12 @@ import { Unusable } from '../init/unusable.ts';
 import { checkTrust } from './check-trust.ts';
 import { checkWorktrees } from './check-worktrees.ts';
 import { type Configured, readConfigured, wiredTwice } from './configured.ts';
-import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, idle, ok, wrong } from './doctor-finding.ts';
 import { checkHooks } from './hook-round-trip.ts';
 import { checkMcp } from './mcp-round-trip.ts';
 
 /** Every client: is it there, is it wired, does it trust, does what it would start really answer. */
-export async function checkClients(site: Site, worktrees: readonly Site[]): Promise<Finding[]> {
+export async function checkClients(site: Site, worktrees: readonly Site[]): Promise<DoctorFinding[]> {
   const found = findClients(site.env);
   const lists = await Promise.all(found.map((each) => checkClient(each, site, worktrees)));
   const findings = lists.flat();
@@ -20,10 +20,14 @@ export async function checkClients(site: Site, worktrees: readonly Site[]): Prom
   return [...findings, wrong('clients', 'no agent client is set up here', 'Run `cox init`.')];
 }
 
-async function checkClient(found: FoundClient, site: Site, worktrees: readonly Site[]): Promise<Finding[]> {
+async function checkClient(
+  found: FoundClient,
+  site: Site,
+  worktrees: readonly Site[],
+): Promise<DoctorFinding[]> {
   const { client } = found;
   let configured: Configured;
-  let trees: Finding[];
+  let trees: DoctorFinding[];
   try {
     configured = readConfigured(client, site);
     trees = checkWorktrees(client, worktrees);
@@ -79,7 +83,7 @@ const VERSION_MS_MAX = 20_000;
 async function checkProgram(
   { client, program, used }: FoundClient,
   env: NodeJS.ProcessEnv,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   if (program === undefined)
     return idle(
       client.name,

@@ -1,9 +1,9 @@
 import { refusalOf } from '../../../runtime/answer.ts';
 import { inspectTable } from '../../../runtime/store-tools.ts';
-import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, idle, ok, wrong } from './doctor-finding.ts';
 
 /** The store works without both, so opening it shows neither. */
-export async function checkTable(url: string): Promise<Finding> {
+export async function checkTable(url: string): Promise<DoctorFinding> {
   const mend = `cox dynamodb create-table "${url}"`;
   try {
     const { expires, recoverable } = await inspectTable(url);

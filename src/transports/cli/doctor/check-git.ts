@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Workspace } from '../../../kernel/workspace.ts';
 import { CHECKED_HOOKS } from '../../git/git-hook-script.ts';
-import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, idle, ok, wrong } from './doctor-finding.ts';
 
 /** Optional, so that there are none is no fault; but half of them is one. */
-export function checkGit({ root, gitCommonDir }: Workspace): Finding {
+export function checkGit({ root, gitCommonDir }: Workspace): DoctorFinding {
   const check = 'git hooks';
   if (gitCommonDir === undefined) return idle(check, 'no git repository');
   const asked = spawnSync('git', ['-C', root, 'rev-parse', '--git-path', 'hooks'], {

@@ -4,18 +4,18 @@ import { refusalOf } from '../../../runtime/answer.ts';
 import { type BundleState, bundleState } from '../init/bundle.ts';
 import { ownPrograms } from '../init/wiring.ts';
 import type { Place } from '../program/common.ts';
-import { type Finding, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, ok, wrong } from './doctor-finding.ts';
 
 const NODE_MAJOR_MIN = 24;
 
-export function checkNode(): Finding {
+export function checkNode(): DoctorFinding {
   const { version, execPath } = process;
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= NODE_MAJOR_MIN) return ok('node', `${version} (${execPath})`);
   return wrong('node', `${version} is too old`, `Install Node ${NODE_MAJOR_MIN} or newer.`);
 }
 
-export function checkBundle(state: BundleState = bundleState()): Finding {
+export function checkBundle(state: BundleState = bundleState()): DoctorFinding {
   const { hook } = ownPrograms();
   if (state === 'fresh') return ok('hook program', hook);
   const problem = state === 'old' ? 'is older than the sources it is made of' : 'is missing';
@@ -23,7 +23,7 @@ export function checkBundle(state: BundleState = bundleState()): Finding {
 }
 
 /** Opened like every command does, which checks owner, schema and file system. */
-export async function checkStore(place: Place): Promise<Finding> {
+export async function checkStore(place: Place): Promise<DoctorFinding> {
   try {
     const coxswain = await open(place);
     try {

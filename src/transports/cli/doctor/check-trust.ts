@@ -5,10 +5,10 @@ import { claudeStateFile, claudeTrust } from '../init/clients/claude-code.ts';
 import type { Site } from '../init/clients/client-setup.ts';
 import { geminiTrust } from '../init/clients/gemini-trust.ts';
 import { readJson, readText } from './configured.ts';
-import { type Finding, idle, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, idle, ok, wrong } from './doctor-finding.ts';
 
 /** Each client runs a folder's hooks only with a person's consent: here it is read. `sites`: the worktree at hand first. */
-export async function checkTrust(found: FoundClient, sites: readonly Site[]): Promise<Finding> {
+export async function checkTrust(found: FoundClient, sites: readonly Site[]): Promise<DoctorFinding> {
   switch (found.client.name) {
     case 'claude-code':
       return claudeTrusts(sites);
@@ -19,7 +19,7 @@ export async function checkTrust(found: FoundClient, sites: readonly Site[]): Pr
   }
 }
 
-function claudeTrusts([site]: readonly Site[]): Finding {
+function claudeTrusts([site]: readonly Site[]): DoctorFinding {
   const check = 'claude-code trust';
   const state =
     site === undefined ? undefined : (readJson(claudeStateFile(site.env)) as JsonObject | undefined);
@@ -32,7 +32,7 @@ function claudeTrusts([site]: readonly Site[]): Finding {
 }
 
 /** Codex itself is asked: how it hashes a hook is its own affair. */
-async function codexTrusts({ program }: FoundClient, sites: readonly Site[]): Promise<Finding> {
+async function codexTrusts({ program }: FoundClient, sites: readonly Site[]): Promise<DoctorFinding> {
   const check = 'codex trust';
   if (program === undefined) return idle(check, 'codex is not on the PATH and cannot be asked');
   let asked: AskedFolder[];
@@ -67,7 +67,7 @@ async function codexTrusts({ program }: FoundClient, sites: readonly Site[]): Pr
   );
 }
 
-function geminiTrusts(sites: readonly Site[]): Finding {
+function geminiTrusts(sites: readonly Site[]): DoctorFinding {
   const check = 'gemini-cli trust';
   const verdicts = sites.map(({ root, env }) => ({ root, trust: geminiTrust(root, env, readText) }));
   const open = verdicts.filter(({ trust }) => trust === 'refused' || trust === 'unasked');

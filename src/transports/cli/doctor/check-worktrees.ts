@@ -1,10 +1,10 @@
 import { canonical } from '../../../kernel/json.ts';
 import type { AgentClient, Site } from '../init/clients/client-setup.ts';
 import { type Configured, readConfigured } from './configured.ts';
-import { type Finding, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, wrong } from './doctor-finding.ts';
 
 /** A client that does not look beyond its worktree is unguarded in every one that was added after `cox init`. */
-export function checkWorktrees(client: AgentClient, worktrees: readonly Site[]): Finding[] {
+export function checkWorktrees(client: AgentClient, worktrees: readonly Site[]): DoctorFinding[] {
   if (client.spansWorktrees) return [];
   const all = worktrees.map((site) => ({ root: site.root, configured: readConfigured(client, site) }));
   const whole = all.find(({ configured }) => isWhole(configured));

@@ -9,11 +9,11 @@ import { type CommonOptions, conclude, placeOf, type Result } from '../program/c
 import { checkClients } from './check-clients.ts';
 import { checkGit } from './check-git.ts';
 import { checkBundle, checkNode, checkStore } from './check-machine.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 export type DoctorOptions = CommonOptions;
 
-const SIGNS: Readonly<Record<Finding['status'], readonly [sign: string, style: Style]>> = {
+const SIGNS: Readonly<Record<DoctorFinding['status'], readonly [sign: string, style: Style]>> = {
   ok: ['✔', 'green'],
   wrong: ['✖', 'red'],
   idle: ['–', 'dim'],
@@ -25,8 +25,8 @@ export async function runDoctor(options: DoctorOptions, terminal: Terminal, resu
   if (!chosen.ok) return await conclude(terminal, chosen.refusal, options, result);
   const workspace = findWorkspace(terminal.cwd);
   const view = viewOf(terminal, { color: options.color, now_ms: systemClock.now_ms() });
-  const findings: Finding[] = [];
-  const tell = async (more: readonly Finding[]) => {
+  const findings: DoctorFinding[] = [];
+  const tell = async (more: readonly DoctorFinding[]) => {
     findings.push(...more);
     if (options.json !== true) for (const finding of more) await terminal.out(lineOf(finding, view));
   };
@@ -52,7 +52,10 @@ export async function runDoctor(options: DoctorOptions, terminal: Terminal, resu
 }
 
 /** Loaded only by those who have one; a store that does not open has been told of. */
-async function checkDynamoDb(store: string | undefined, findings: readonly Finding[]): Promise<Finding[]> {
+async function checkDynamoDb(
+  store: string | undefined,
+  findings: readonly DoctorFinding[],
+): Promise<DoctorFinding[]> {
   const isOpen = findings.some(({ check, status }) => check === 'store' && status === 'ok');
   if (!isOpen || store?.startsWith('dynamodb:') !== true) return [];
   const { checkTable } = await import('./check-dynamodb.ts');
@@ -61,7 +64,7 @@ async function checkDynamoDb(store: string | undefined, findings: readonly Findi
 
 const CHECK_COLUMNS = 20;
 
-function lineOf({ check, status, message, fix }: Finding, { paint }: View): string {
+function lineOf({ check, status, message, fix }: DoctorFinding, { paint }: View): string {
   const [sign, style] = SIGNS[status];
   const line = `${paint(sign, style)} ${padded(check, CHECK_COLUMNS)} ${plain(message)}\n`;
   return fix === undefined

@@ -7,7 +7,7 @@ import { open } from '../../../index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { AgentClient } from '../init/clients/client-setup.ts';
 import type { ConfiguredHook } from './configured.ts';
-import { type Finding, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, ok, wrong } from './doctor-finding.ts';
 
 const LIMIT_MS = 15_000;
 const DOCTOR = { agent_id: 'cox-doctor', agent_type: 'cox-doctor', session_id: 'cox-doctor' };
@@ -23,7 +23,7 @@ export async function checkHooks(
   client: AgentClient,
   hooks: readonly ConfiguredHook[],
   env: NodeJS.ProcessEnv,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-doctor-')));
   const store = `sqlite:${join(folder, 'store', 'cox.db')}`;
   try {
@@ -35,7 +35,7 @@ export async function checkHooks(
       await coxswain.close();
     }
     const stage = { folder, env: { ...env, ...environment(folder, store) } };
-    const findings: Finding[] = [];
+    const findings: DoctorFinding[] = [];
     for (const hook of hooks) findings.push(await tryHook(client, hook, stage));
     return summed(client, findings);
   } finally {
@@ -54,7 +54,7 @@ async function tryHook(
   client: AgentClient,
   { event, command }: ConfiguredHook,
   stage: Stage,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const check = `${client.name} ${event}`;
   const fix = 'Run `cox init` to write the command anew.';
   // The one thing that is not as configured: nothing of this may reach the store that is.
@@ -144,7 +144,7 @@ const LIFECYCLE: Readonly<Record<string, JsonObject>> = {
 };
 
 /** One line when all is well; else one for each that is not. */
-function summed({ name }: AgentClient, findings: readonly Finding[]): Finding[] {
+function summed({ name }: AgentClient, findings: readonly DoctorFinding[]): DoctorFinding[] {
   const bad = findings.filter(({ status }) => status !== 'ok');
   if (bad.length > 0) return bad;
   const before = findings.find(({ check }) => check.endsWith('before-tool'));

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { version } from '../../../kernel/version.ts';
 import type { Configured } from './configured.ts';
-import { type Finding, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, ok, wrong } from './doctor-finding.ts';
 import { JsonRpcProcess } from './json-rpc.ts';
 
 const LIMIT_MS = 20_000;
@@ -12,7 +12,7 @@ export async function checkMcp(
   check: string,
   server: NonNullable<Configured['server']>,
   options: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   // Looking after one's health is no work: no session comes of it.
   const env = { ...options.env, COX_PRESENCE: 'off' };
   try {

@@ -8,7 +8,7 @@ import { ChangedMeanwhile } from './changes.ts';
 import { planTrust, type TrustPlan } from './client-trust.ts';
 import { nextSteps } from './next-steps.ts';
 import { type Extras, type Prepared, prepareInit } from './prepare.ts';
-import { type Outcome, report, showChanges } from './report.ts';
+import { report, type SetupOutcome, showChanges } from './report.ts';
 import { type InitOptions, type Request, readRequest } from './setup-request.ts';
 import { undoInit } from './undo.ts';
 import { Unusable } from './unusable.ts';
@@ -34,7 +34,7 @@ async function initialise(
   request: Request,
   options: InitOptions,
   terminal: Terminal,
-): Promise<Outcome | Refusal> {
+): Promise<SetupOutcome | Refusal> {
   if (request.chosen.length === 0)
     return {
       ...invalid('client', `one of ${CLIENTS.join(', ')}: none of them was found on this machine`),
@@ -48,7 +48,7 @@ async function initialise(
   const prepared = await prepareInit(request, extras);
   const hasChanges = prepared.changes.length > 0;
   if (options.json !== true) await showChanges(prepared.changes, options, terminal);
-  const stopped = (action: Outcome['action'], exit_code = 0): Outcome => ({
+  const stopped = (action: SetupOutcome['action'], exit_code = 0): SetupOutcome => ({
     action,
     exit_code,
     request,
@@ -69,7 +69,11 @@ async function initialise(
 }
 
 /** Writes what was agreed to, and looks at what is left to do. */
-async function carryOut(request: Request, prepared: Prepared, trusted: boolean): Promise<Outcome | Refusal> {
+async function carryOut(
+  request: Request,
+  prepared: Prepared,
+  trusted: boolean,
+): Promise<SetupOutcome | Refusal> {
   const { changes, manifest, known } = prepared;
   const problem = changes.length === 0 ? undefined : ensureBundle();
   if (problem !== undefined)

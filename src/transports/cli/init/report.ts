@@ -10,7 +10,7 @@ import type { Prepared } from './prepare.ts';
 import { unifiedDiff } from './setup-diff.ts';
 import type { InitOptions, Request } from './setup-request.ts';
 
-export interface Outcome {
+export interface SetupOutcome {
   readonly action: keyof typeof HEADLINES;
   readonly exit_code: number;
   readonly request: Request;
@@ -41,7 +41,11 @@ export async function showChanges(
 }
 
 /** What was done, or not, and what is left to do. Answers the exit code. */
-export async function report(outcome: Outcome, options: InitOptions, terminal: Terminal): Promise<number> {
+export async function report(
+  outcome: SetupOutcome,
+  options: InitOptions,
+  terminal: Terminal,
+): Promise<number> {
   if (options.json === true) await terminal.out(`${jsonLine(asJson(outcome))}\n`);
   else {
     const text = asText(outcome, view(options, terminal));
@@ -55,7 +59,7 @@ function view(options: InitOptions, terminal: Terminal): View {
   return viewOf(terminal, { color: options.color, now_ms: systemClock.now_ms() });
 }
 
-function asText(outcome: Outcome, { paint }: View): string {
+function asText(outcome: SetupOutcome, { paint }: View): string {
   const { action, request, changes = outcome.prepared?.changes ?? [] } = outcome;
   const lines = [paint(HEADLINES[action], outcome.exit_code === 0 ? 'green' : 'yellow')];
   if (isWritten(action) || action === 'undone')
@@ -72,7 +76,7 @@ function asText(outcome: Outcome, { paint }: View): string {
 }
 
 /** The last word: what a person has to do in each client. */
-function stepLines({ steps = [] }: Outcome, paint: Paint): string[] {
+function stepLines({ steps = [] }: SetupOutcome, paint: Paint): string[] {
   return [
     ...(steps.length === 0 ? [] : ['']),
     ...steps.map(({ title, left }) =>
@@ -83,15 +87,15 @@ function stepLines({ steps = [] }: Outcome, paint: Paint): string[] {
   ];
 }
 
-function isWritten(action: Outcome['action']): boolean {
+function isWritten(action: SetupOutcome['action']): boolean {
   return action === 'written' || action === 'updated';
 }
 
-function isQuiet(action: Outcome['action']): boolean {
+function isQuiet(action: SetupOutcome['action']): boolean {
   return action === 'undone' || action === 'nothing' || action === 'declined';
 }
 
-function notesOf({ action, prepared, notes = [] }: Outcome): string[] {
+function notesOf({ action, prepared, notes = [] }: SetupOutcome): string[] {
   return action === 'declined' ? [] : [...notes, ...(prepared?.notes ?? [])];
 }
 
@@ -100,7 +104,7 @@ function fate({ before, after }: FileChange): 'created' | 'changed' | 'removed' 
   return after === undefined ? 'removed' : 'changed';
 }
 
-function asJson(outcome: Outcome): JsonObject {
+function asJson(outcome: SetupOutcome): JsonObject {
   const { action, exit_code, request, changes = outcome.prepared?.changes ?? [] } = outcome;
   const { site, locks, store, chosen, leftOut } = request;
   const plainDiff = (change: FileChange) => unifiedDiff(change, (text) => text).join('\n');

@@ -3,12 +3,16 @@ import { applyChanges, removeLeftovers, sameBytes } from './changes.ts';
 import { hookNotes, removeHookNotes, storeNote } from './leftovers.ts';
 import { manifestPath, readManifest, withManifest } from './manifest.ts';
 import { keyOf } from './prepare.ts';
-import { type Outcome, showChanges } from './report.ts';
+import { type SetupOutcome, showChanges } from './report.ts';
 import { planUndo, type Undone } from './setup-plan.ts';
 import type { InitOptions, Request } from './setup-request.ts';
 
 /** Back to how it was, byte for byte; what was edited since only loses what is ours. */
-export async function undoInit(request: Request, options: InitOptions, terminal: Terminal): Promise<Outcome> {
+export async function undoInit(
+  request: Request,
+  options: InitOptions,
+  terminal: Terminal,
+): Promise<SetupOutcome> {
   const { site, state } = request;
   const path = manifestPath(state, keyOf(site));
   const known = readManifest(path);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AgentProgram } from '../../files/agent-config.ts';
-import type { Assignment } from '../execution-port.ts';
+import type { GrantAssignment } from '../execution-port.ts';
 import { containerLabels, containerName } from './container-names.ts';
 import { type Mount, mountArgument } from './mounts.ts';
 import type { ContainerTool } from './tool.ts';
@@ -39,7 +39,7 @@ const GUARD = [
 
 /** An ordinary command: reads the input, prints the result, and ends with the agent's exit code. */
 export function containerCommand(
-  assignment: Assignment,
+  assignment: GrantAssignment,
   tool: ContainerTool,
   places: ContainerPlaces,
 ): readonly string[] {
@@ -48,7 +48,7 @@ export function containerCommand(
   return ['/bin/sh', '-c', GUARD, 'cox-container', ...before, ...runArguments(assignment, tool, places)];
 }
 
-function runArguments(assignment: Assignment, tool: ContainerTool, places: ContainerPlaces): string[] {
+function runArguments(assignment: GrantAssignment, tool: ContainerTool, places: ContainerPlaces): string[] {
   const { run_id, worker, limit_ms } = assignment;
   const program = programOf(assignment);
   const [entry, ...rest] = program.command;
@@ -99,7 +99,7 @@ function limitArguments({ cpus, memory_bytes }: AgentProgram): string[] {
 }
 
 /** Why the command can't be built; undefined: it can. */
-export function whyNoContainer(assignment: Assignment, tool: ContainerTool): string | undefined {
+export function whyNoContainer(assignment: GrantAssignment, tool: ContainerTool): string | undefined {
   const { agent_id, program } = assignment.agent;
   const image = program?.image ?? '';
   if (image === '') return `${agent_id} is to run as a container and has no image`;
@@ -110,7 +110,7 @@ export function whyNoContainer(assignment: Assignment, tool: ContainerTool): str
   return undefined;
 }
 
-function programOf({ agent }: Assignment): AgentProgram {
+function programOf({ agent }: GrantAssignment): AgentProgram {
   if (agent.program === undefined) throw new Error(`${agent.agent_id} has no program`);
   return agent.program;
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Assignment } from '../execution-port.ts';
+import type { GrantAssignment } from '../execution-port.ts';
 import { endContainer } from './container-clean-up.ts';
 import { containerCommand, whyNoContainer } from './container-command.ts';
 import { containerEnvironment } from './container-environment.ts';
@@ -29,7 +29,7 @@ export type Launch =
 
 /** Turns an agent's command into one that runs it in a container and can be started like any other. */
 export async function prepareContainer(
-  assignment: Assignment,
+  assignment: GrantAssignment,
   tool: ContainerTool,
   places: LaunchPlaces,
 ): Promise<Launch> {
@@ -60,7 +60,7 @@ function set(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-function mountsOf({ agent }: Assignment, worktree: string | undefined, empty: string) {
+function mountsOf({ agent }: GrantAssignment, worktree: string | undefined, empty: string) {
   const mode = agent.program?.workspace ?? 'none';
   if (mode === 'none') return { mounts: [] };
   if (worktree === undefined) throw new Error(`${agent.agent_id} has no worktree to work in`);

@@ -6,7 +6,7 @@ import { namesIn } from '../../../../child-process/git.ts';
 import { plainGit, resolveCommit } from '../../../../child-process/plain-git.ts';
 import { addWorkTree } from '../../../../child-process/work-tree.ts';
 import { isObject } from '../../../../kernel/json.ts';
-import type { Assignment } from '../execution-port.ts';
+import type { GrantAssignment } from '../execution-port.ts';
 import { type Places, RunFiles } from './run-files.ts';
 
 /** A run's own work tree, without a branch. */
@@ -40,7 +40,7 @@ export async function existingCommit(
 }
 
 /** A reviewer of a commit has to see that commit. All other runs start at the repository's current commit. */
-async function baseOf({ input }: Assignment, root: string, places: Places): Promise<string> {
+async function baseOf({ input }: GrantAssignment, root: string, places: Places): Promise<string> {
   const target = isObject(input.target_artefact) ? input.target_artefact : {};
   const { type, payload } = target;
   if (type !== 'CodeCommit' || typeof payload !== 'string' || !COMMIT_ID.test(payload.trim()))
@@ -52,7 +52,7 @@ async function baseOf({ input }: Assignment, root: string, places: Places): Prom
 
 export async function openWorkspace(
   run: RunFiles,
-  assignment: Assignment,
+  assignment: GrantAssignment,
   places: Places,
 ): Promise<RunWorkspace | undefined> {
   const mode = assignment.agent.program?.workspace ?? 'none';

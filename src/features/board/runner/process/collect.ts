@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isObject } from '../../../../kernel/json.ts';
 import { limits } from '../../../../kernel/limits.ts';
-import type { Assignment, Delivery } from '../execution-port.ts';
+import type { Delivery, GrantAssignment } from '../execution-port.ts';
 import { type Answer, readAnswer } from './agent-answer.ts';
 import { existingCommit, noteChanges, removeWorkspace, workspaceOf } from './agent-workspace.ts';
-import { failed, type Mishap, secretsIn } from './failure.ts';
+import { type Mishap, runFailed, secretsIn } from './failure.ts';
 import { keepWork } from './kept-work.ts';
 import type { Places, RunFiles } from './run-files.ts';
 
@@ -36,7 +36,7 @@ export function collected(run: RunFiles): Delivery | undefined {
  */
 export async function collect(
   run: RunFiles,
-  { agent }: Pick<Assignment, 'agent'>,
+  { agent }: Pick<GrantAssignment, 'agent'>,
   places: Places,
   mishap?: Mishap,
 ): Promise<Delivery> {
@@ -66,7 +66,7 @@ function settle(
   const wrong = 'reason' in found ? found : mishap;
   if (wrong !== undefined) {
     const error = [wrong.error ?? '', ...notes].filter((text) => text !== '').join('\n');
-    return failed({ ...wrong, error }, run, secrets);
+    return runFailed({ ...wrong, error }, run, secrets);
   }
   const answer = found as Answer;
   return { ok: true, ...answer, summary: [answer.summary, ...notes].join('\n') };

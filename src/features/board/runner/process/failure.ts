@@ -29,7 +29,7 @@ export function secretsIn(environment: Readonly<Record<string, string>>): string
 }
 
 /** A failure with the beginning and the end of the output, safe to be stored and shown. */
-export function failed(
+export function runFailed(
   { reason, exit_code = null, error = '' }: Mishap,
   run: RunFiles | undefined,
   secrets: readonly string[] = [],

@@ -1,4 +1,4 @@
-import type { Assignment } from '../execution-port.ts';
+import type { GrantAssignment } from '../execution-port.ts';
 import { type Places, RUN_VARIABLE, type RunFiles } from './run-files.ts';
 
 /**
@@ -56,7 +56,7 @@ export function agentNames({ agent_id, role }: { agent_id: string; role: string 
  * are reported.
  */
 export function agentEnvironment(
-  { agent, claim_id, phase, attempt, worker }: Assignment,
+  { agent, claim_id, phase, attempt, worker }: GrantAssignment,
   run: RunFiles,
   { env, folder }: Pick<Places, 'env' | 'folder'>,
 ): Record<string, string> {

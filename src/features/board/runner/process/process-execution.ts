@@ -1,18 +1,18 @@
 import { isAbsolute, resolve } from 'node:path';
 import { systemClock } from '../../../../kernel/clock.ts';
-import type { Assignment, Execution, ToolFailure } from '../execution-port.ts';
+import type { Execution, GrantAssignment, ToolFailure } from '../execution-port.ts';
 import { folderIn, openWorkspace, type RunWorkspace } from './agent-workspace.ts';
 import { collected, NOTES } from './collect.ts';
 import { agentEnvironment } from './process-environment.ts';
 import { type Places, RunFiles } from './run-files.ts';
 import { clearFolder, isLost, makeFolder, starterOf } from './run-folder.ts';
-import { type Job, lateness, NotStarted, Running } from './running.ts';
+import { type BoardJob, lateness, NotStarted, Running } from './running.ts';
 import { namedWrapper, startWrapper, type Wrapper } from './wrapper.ts';
 
 /** A run that is ready to be started. */
 export interface Prepared {
   readonly run: RunFiles;
-  readonly assignment: Assignment;
+  readonly assignment: GrantAssignment;
   readonly workspace: RunWorkspace | undefined;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface Runtime {
   launch(prepared: Prepared): Promise<Launched> | Launched;
   end?(run: RunFiles): Promise<void>;
   /** The reason of a failure, if the agent was not the cause. */
-  explain?(failure: ToolFailure, assignment: Assignment): ToolFailure;
+  explain?(failure: ToolFailure, assignment: GrantAssignment): ToolFailure;
 }
 
 /**
@@ -52,7 +52,7 @@ const asProcess: (places: Places) => Runtime = ({ folder }) => ({
 
 /** Runs a grant's command. If the run is already on this machine, it is followed and never started twice. */
 export function startExecution(
-  assignment: Assignment,
+  assignment: GrantAssignment,
   places: Places,
   runtime: Runtime = asProcess(places),
 ): Execution {
@@ -76,7 +76,7 @@ export function startExecution(
  * the machine goes down. Then it has to be run anew.
  */
 export function adoptExecution(
-  assignment: Assignment,
+  assignment: GrantAssignment,
   places: Places,
   runtime: Runtime = asProcess(places),
 ): Execution | undefined {
@@ -87,12 +87,12 @@ export function adoptExecution(
   return new Running(job, () => foundWrapper(job));
 }
 
-function jobOf(assignment: Assignment, places: Places, { end }: Runtime): Job {
+function jobOf(assignment: GrantAssignment, places: Places, { end }: Runtime): BoardJob {
   return { run: new RunFiles(assignment.run_id, places), assignment, places, alsoEnd: end };
 }
 
 async function launch(
-  { run, assignment, places }: Job,
+  { run, assignment, places }: BoardJob,
   runtime: Runtime,
   isCancelled: () => boolean,
 ): Promise<Wrapper> {
@@ -109,7 +109,7 @@ async function launch(
 const LOOK_MS = 20;
 
 /** The wrapper of a run whose starter may still be preparing it. */
-async function foundWrapper({ run }: Job): Promise<Wrapper | undefined> {
+async function foundWrapper({ run }: BoardJob): Promise<Wrapper | undefined> {
   for (;;) {
     const wrapper = namedWrapper(run);
     if (wrapper !== undefined || run.exit() !== undefined) return wrapper;

@@ -1,9 +1,9 @@
 import { signalGroup } from '../../../../child-process/group.ts';
 import { endMarked } from '../../../../child-process/marked.ts';
 import { systemClock } from '../../../../kernel/clock.ts';
-import type { Assignment, Delivery, Execution } from '../execution-port.ts';
+import type { Delivery, Execution, GrantAssignment } from '../execution-port.ts';
 import { collect, printsTooMuch, TOO_MUCH } from './collect.ts';
-import { failed } from './failure.ts';
+import { runFailed } from './failure.ts';
 import type { Places, RunFiles } from './run-files.ts';
 import { GRACE_MS, namedWrapper, type Wrapper } from './wrapper.ts';
 
@@ -11,15 +11,15 @@ const LOOK_MS = 100;
 /** A wrapper that has written how the command ended exits at once. */
 const GONE_MS_MAX = 2_000;
 
-export interface Job {
+export interface BoardJob {
   readonly run: RunFiles;
-  readonly assignment: Assignment;
+  readonly assignment: GrantAssignment;
   readonly places: Places;
   /** Ends what does not end with the processes, such as a container. */
   readonly alsoEnd?: ((run: RunFiles) => Promise<void>) | undefined;
 }
 
-export function lateness({ limit_ms }: Pick<Assignment, 'limit_ms'>): string {
+export function lateness({ limit_ms }: Pick<GrantAssignment, 'limit_ms'>): string {
   return `It was not done in time (${Math.max(0, Math.round(limit_ms / 100) / 10)} s).`;
 }
 
@@ -32,13 +32,13 @@ export type Begin = (isCancelled: () => boolean) => Promise<Wrapper | undefined>
 /** Follows a run from its current state to its end, whichever process started it. */
 export class Running implements Execution {
   readonly delivered: Promise<Delivery>;
-  readonly #job: Job;
+  readonly #job: BoardJob;
   #wrapper: Wrapper | undefined;
   #reason: string | undefined;
   #kill_at_ms = Number.POSITIVE_INFINITY;
   #wake = new AbortController();
 
-  constructor(job: Job, begin: Begin) {
+  constructor(job: BoardJob, begin: Begin) {
     this.#job = job;
     this.delivered = this.#follow(begin);
   }
@@ -70,7 +70,7 @@ export class Running implements Execution {
       error instanceof NotStarted ? [why, ''] : [this.#reason ?? 'It could not be started.', why];
     const mishap = { reason, error: detail };
     // If the disk takes no folder, it takes no result either.
-    return await collect(run, assignment, places, mishap).catch(() => failed(mishap, undefined));
+    return await collect(run, assignment, places, mishap).catch(() => runFailed(mishap, undefined));
   }
 
   async #untilEnded(deadline_ms: number): Promise<void> {

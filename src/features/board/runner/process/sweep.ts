@@ -14,14 +14,14 @@ export async function forgetRun(run_id: string, places: Places): Promise<void> {
 }
 
 /** Whether any process still waits for the result of a run. */
-export type Wanted = (run_id: string) => boolean;
+export type SweepWanted = (run_id: string) => boolean;
 
 /**
  * Removes what killed orchestrators left. Of runs that were collected, their trees; of runs that no process
  * waits for any more, everything, with their work kept. What still runs is left alone: it ends when its time
  * is up.
  */
-export async function sweepRuns(places: Places, wantedNow: () => Promise<Wanted>): Promise<void> {
+export async function sweepRuns(places: Places, wantedNow: () => Promise<SweepWanted>): Promise<void> {
   // Listed before asking which runs are wanted: a run that starts later is in neither list.
   const names = namesIn(places.runs);
   const isWanted = await wantedNow();
