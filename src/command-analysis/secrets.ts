@@ -11,9 +11,9 @@ interface Span {
   readonly kind: string;
   readonly from: number;
   readonly to: number;
-  /** What stands there instead. */
+  /** The text that replaces it. */
   readonly masked: string;
-  /** Surely a secret. Without, it is masked wherever it is quoted, and no change is stopped for it. */
+  /** Certainly a secret. If false, it is masked wherever it is quoted, but no change is stopped for it. */
   readonly sure: boolean;
 }
 
@@ -21,9 +21,10 @@ const MASK = '***';
 const KEY_CHARS_MAX = 20_000;
 
 /**
- * Tokens that tell by their beginning what they are. One that fails does so within a few characters; the one that may fail at
- * its end (jwt) does not start anew in the middle of itself. So each character is looked at a few times and no more. A beginning
- * that many names have (`re_`, `SK`) looks ahead: by the beginnings alone is decided whether there may be a token at all.
+ * Tokens that are recognised by their prefix. A pattern that fails does so within a few characters; the one
+ * that may fail at its end (jwt) does not start again in the middle of itself. So each character is read only
+ * a few times. A prefix that many names share (`re_`, `SK`) has a lookahead: the prefixes alone decide
+ * whether there may be a token at all.
  */
 const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[] = [
   ['aws_access_key', '(?:AKIA|ASIA|ABIA|ACCA)', '[A-Z0-9]{16}(?![A-Za-z0-9])'],
@@ -49,9 +50,9 @@ const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[]
   ['databricks_token', 'dapi', '[a-f0-9]{32}(?![a-z0-9])'],
   ['supabase_key', '(?:sbp_|sb_secret_)', '[\\w-]{24,}'],
   ['e2b_key', 'e2b_(?=[a-f0-9]{8})', '[a-f0-9]{32,}'],
-  // Of models, and of what is around them.
+  // Keys of model providers and related services.
   ['model_key', '(?:gsk_|r8_|tvly-|pcsk_|lsv2_[ps][kt]_)', '[A-Za-z0-9_-]{30,}'],
-  // Without a dash, which the names of models have: `xai-grok-2-image-1212`.
+  // Without a dash, which model names contain: `xai-grok-2-image-1212`.
   ['model_key', '(?:xai|pplx)-', '[A-Za-z0-9]{40,}'],
   ['linear_key', 'lin_(?:api|oauth)_', '[A-Za-z0-9]{32,}'],
   ['notion_token', 'ntn_', '[A-Za-z0-9]{40,}'],
@@ -91,23 +92,26 @@ const TOKENS: readonly (readonly [kind: string, prefix: string, rest: string])[]
   ['jwt', '(?<!-)eyJ', '[\\w-]{10,}\\.eyJ[\\w-]{5,}\\.[\\w-]{10,}'],
 ];
 
-/** The `n` of a `\n` that was written out is no part of a token. */
+/** The `n` of an escaped `\n` is no part of a token. */
 const START = '(?:(?<!\\w)|(?<=\\\\[nrt]))';
 const TOKEN = lazily(
   () => new RegExp(`${START}(?:${TOKENS.map(([, prefix, rest]) => `(${prefix})${rest}`).join('|')})`, 'g'),
 );
 /**
- * All that TOKEN begins with, so it finds a place wherever TOKEN does; most texts have none. `n`, `r` and `t` may stand before it, for
- * START's look for a backslash before them takes as long to compile as all the rest.
+ * Every prefix of TOKEN, so it matches wherever TOKEN does; most texts contain none. `n`, `r` and `t` are
+ * allowed before it, because START's lookbehind for a backslash takes as long to compile as all the rest.
  */
 const TOKEN_START = lazily(
   () => new RegExp(`(?<![A-Za-mo-qsu-z0-9_])(?:${TOKENS.map(([, prefix]) => prefix).join('|')})`),
 );
 const TOKEN_CHARS_MIN = 20;
-/** Names of many small words: `sk-fading-circle-container-of-some-kind`. */
+/** Names of many short words: `sk-fading-circle-container-of-some-kind`. */
 const WORDS = /[a-z]{3}[-_][a-z]{3,20}[-_][a-z]{3}/;
 
-/** Others number their things alike, so these need a word that tells what they are: their issuer's name, or who takes them. */
+/**
+ * Other services use the same format for ids, so these need a word that identifies them: the issuer's name,
+ * or the service that accepts them.
+ */
 const ISSUERS: ReadonlyMap<string, RegExp> = new Map([
   ['twilio_key', /twilio/i],
   ['mailgun_key', /mailgun/i],
@@ -117,12 +121,15 @@ const TAKES_SECRET = /_(?:KEY|SECRET|TOKEN)(?:\\?["'`])?[ \t]{0,3}(?:=>|:=|=|:)[
 
 const KEY_HEADER = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** `DB_PASSWORD=…`, `"apiKey": "…"`, `token => '…'`, `_authToken=…`, `--password …`: from the telling word on. */
+/**
+ * `DB_PASSWORD=…`, `"apiKey": "…"`, `token => '…'`, `_authToken=…`, `--password …`: from the identifying word
+ * on.
+ */
 const ASSIGNED =
   /(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|(?:access|account|private|signing|encryption|auth|shared[_-]?access)[_-]?key|credentials?|bearer|authorization|[_-]auth)([\w-]{0,30})(\\?["'`]?[ \t]{0,3}(?:=>|:=|=|:)[ \t]{0,3}|[ \t]{1,3}(?=["'`]?[^\s=:"'`]{6}))(?:(?:Bearer|Basic|token)[ \t]{1,3})?(?:(\\?["'`])([^"'`\r\n\\]{1,400})|((?:[^\s"'`,;&|<>(){}[\]\\]|&(?!&|\w{1,40}=)){1,400}))/gi;
 const NAME_CHARS_MAX = 40;
 
-/** Of such a name what follows is about the secret, not the secret. */
+/** After such a name comes something about the secret, not the secret. */
 const ABOUT =
   /^[\w-]*?(?:count|url|uri|type|names?|id|ids|expir\w*|ttl|limit|length|len|path|file|field|header|hash|digest|policy|max|min|size|env|ref|key_?name|prefix|suffix|regex|pattern|rotation|manager|store|provider|izer|ize|ized|ization|s)$/i;
 
@@ -132,7 +139,7 @@ const ADDRESS = /:\/\/([^\s:/@"'`<>]{0,100}):([^\s/@"'`<>]{1,200})@/g;
 const CURL_USER = /(?<![\w-])(?:-u|--user|--proxy-user)[ =]{0,2}["']?([^\s:"']{1,100}):([^\s"']{1,200})/g;
 const SLACK_HOOK = /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,100})/g;
 const AZURE_SIGNATURE = /[?&]sig=([A-Za-z0-9%+/]{40,120})/g;
-/** Azure's client secrets carry this mark in their fourth and fifth place. */
+/** Azure's client secrets contain this mark as their fourth and fifth characters. */
 const AZURE_SECRET = /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g;
 
 const TELLING_WORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'cred', 'bearer', 'auth'];
@@ -141,11 +148,11 @@ const LONG_WORD_CHARS = 20;
 const UUID_CHARS = 36;
 
 /**
- * Without a telling word or sign, or a word so long that it may be one, there is nothing that the expressions could find. By hand, for
- * most texts are names of files, and a hook would compile an expression for one of them.
+ * Without an identifying word or character, or a word long enough to be a secret, the expressions can't find
+ * anything. Written by hand: most texts are file names, and a hook would compile an expression for each.
  */
 function isWorthALook(text: string): boolean {
-  // No token is written so, and every other parameter is an id.
+  // No token has this form, and every other parameter is an id.
   if (text.length === UUID_CHARS && UUID.test(text)) return false;
   if (TELLING_SIGNS.some((sign) => text.includes(sign))) return true;
   const lower = text.toLowerCase();
@@ -166,20 +173,23 @@ function hasLongWord(text: string): boolean {
   return false;
 }
 
-/** Where none of these stands there is none of the other secrets either: parameters of every call come this way. */
+/**
+ * Without one of these, a text contains none of the other secrets either: the parameters of every call are
+ * checked here.
+ */
 const SUSPICIOUS =
   /PRIVATE KEY|passw|passphrase|pwd|secret|token|key|credential|bearer|authorization|[_-]auth|:\/\/|-u|--(?:proxy-)?user|sig=|Q~|hooks\.slack/i;
 const ASSIGNED_MARK = /[=:]|(?<!\w)-/;
 
-/** What stands where a secret would: `xxxx`, `changeme`, `${VAR}`, `<token>`, `{{ token }}`, `***`. */
+/** Placeholders for a secret: `xxxx`, `changeme`, `${VAR}`, `<token>`, `{{ token }}`, `***`. */
 const PLACEHOLDER =
   /^(?:[x*.•…_-]+|<.*>?|\$.*|%.*%|\{.*|\[.*|@.*|.*\$\{.*|.*\{\{.*)$|example|placeholder|change[-_ ]?me|changeit|your[-_ ]|dummy|redacted|xxxx|\*\*\*|\.\.\.|…|fake|sample|s3cr3t$|todo|insert[-_ ]|replace[-_ ]/i;
 const COMMON_WORD =
   /^(?:pass(?:word|wd)?|secret|token|test(?:ing|pass|password|secret|token)?|postgres|mysql|root|admin|user(?:name)?|guest|none|null|nil|undefined|true|false|string|str|text|required|optional|default|empty|unset|bearer|basic|hidden|mypassword|mysecret)$/i;
-/** Code that says where it comes from: a name, a member, a call, a path. */
+/** Code that says where the value comes from: a name, a member, a call, a path. */
 const CODE =
   /^[A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)*!?$|^[./~][\w./-]*$|^(?:https?|file|env|vault|op|arn|ssm|sm):/;
-/** No name in code has its letters and digits so mixed. */
+/** No name in code mixes letters and digits like this. */
 const SCRAMBLED = /^(?=.*[a-z])(?=(?:\D*\d){3})(?:(?=.*[A-Z])\w{20,}|[0-9a-f]{32,})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -194,7 +204,7 @@ export function findSecrets(text: string): Secret[] {
   return found;
 }
 
-/** The same text with every secret in it made unreadable. */
+/** The same text with every secret in it masked. */
 export function maskSecrets(text: string): string {
   const spans = spansIn(text);
   if (spans.length === 0) return text;
@@ -207,17 +217,17 @@ export function maskSecrets(text: string): string {
   return shown + text.slice(at);
 }
 
-/** What is told by its beginning. */
+/** The kinds of secrets that are recognised by their prefix. */
 export function tokenKinds(): string[] {
   return [...new Set(TOKENS.map(([kind]) => kind))];
 }
 
-/** One quick look. Without it, nearly every edit would compile the expression for all issuers. */
+/** One quick check. Without it, nearly every edit would compile the expression for all issuers. */
 export function mayHoldToken(text: string): boolean {
   return text.length >= TOKEN_CHARS_MIN && TOKEN_START().test(text);
 }
 
-/** In order, and none within another. */
+/** In order, without overlaps. */
 function spansIn(text: string): Span[] {
   if (!isWorthALook(text)) return [];
   const isMarked = mayHoldToken(text);
@@ -225,7 +235,7 @@ function spansIn(text: string): Span[] {
   const spans = [...keyBlocks(text), ...plain(text), ...addresses(text)];
   if (isMarked) spans.push(...tokens(text));
   if (ASSIGNED_MARK.test(text)) spans.push(...assigned(text));
-  // Of two that overlap, what is sure goes before what is likely: it would be lost with the other.
+  // If two overlap, a certain one goes before a likely one: otherwise it would be dropped with the other.
   spans.sort((a, b) => a.from - b.from || Number(b.sure) - Number(a.sure));
   const apart: Span[] = [];
   for (const span of spans) {
@@ -244,11 +254,11 @@ function keyBlocks(text: string): Span[] {
     if ((spans.at(-1)?.to ?? 0) > from) continue;
     const end = text.indexOf('-----END', from);
     const to = Math.min(end === -1 ? text.length : end, from + KEY_CHARS_MAX);
-    // Code that looks for the header holds no key.
+    // Code that searches for the header contains no key.
     const body = text.slice(from, to).replaceAll(/\s|\\[nr]|["'+,]/g, '');
     if (/[A-Za-z0-9+/=]{40}/.test(body))
       spans.push({ kind: 'private_key', from, to, masked: ` ${MASK} `, sure: true });
-    // Without an end there is no second block either; each would be searched for to the end of the text.
+    // Without an end marker there is no second block either; each search would run to the end of the text.
     if (end === -1) break;
   }
   return spans;
@@ -308,7 +318,7 @@ function addresses(text: string): Span[] {
       if (PLACEHOLDER.test(password)) continue;
       const from =
         match.index + match[0].lastIndexOf(password, match[0].length - (kind === 'password' ? 0 : 1));
-      // `postgres:postgres@localhost` of an example is no secret.
+      // The `postgres:postgres@localhost` of an example is no secret.
       const sure =
         kind === 'address_password' &&
         password !== user &&
@@ -328,7 +338,7 @@ function assigned(text: string): Span[] {
     const isBare = quote === undefined;
     const isCode = isBare && CODE.test(value) && !SCRAMBLED.test(value);
     const place = placeOf(text, match.index, separator);
-    // In prose a word after another word is only a word.
+    // In prose, a word after another word is just a word.
     if (/^[ \t]+$/.test(separator) && place !== 'option') continue;
     if (isBare && (/^[-\d.]{1,12}$/.test(value) || (isCode && place === 'code'))) continue;
     const from = match.index + whole.length - value.length;
@@ -338,7 +348,7 @@ function assigned(text: string): Span[] {
   return spans;
 }
 
-/** `--password geheim` and `PGPASSWORD=geheim psql` are no names in somebody's code. */
+/** `--password geheim` and `PGPASSWORD=geheim psql` are not names in code. */
 function placeOf(text: string, at: number, separator: string): 'option' | 'environment' | 'code' {
   let start = at;
   while (start > 0 && at - start < NAME_CHARS_MAX && /[\w-]/.test(text.charAt(start - 1))) start -= 1;
@@ -351,14 +361,14 @@ function isExample(value: string): boolean {
   return PLACEHOLDER.test(value) || new Set(value).size < 8;
 }
 
-/** Letters and digits or signs in no order that a word would have. */
+/** Letters and digits or punctuation in an order that no word has. */
 function isRandom(value: string): boolean {
   if (value.length < 10 || /\s/.test(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
   return kinds >= 2 && /[\dA-Z]/.test(value) && /[\d\W]/.test(value) && entropy_bits(value) >= 3;
 }
 
-/** Of each character, by how often it stands in the text itself. */
+/** Per character, from the frequencies in the text itself. */
 function entropy_bits(value: string): number {
   const counts = new Map<string, number>();
   for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);

@@ -1,21 +1,21 @@
 const PRINTS = /\bprintf?\b/g;
-/** A text, or a variable. */
+/** A string, or a variable. */
 const TARGET = />>?\s*\(?\s*(?:"([^"\n]+)"|([A-Za-z_]\w*))/y;
-/** An index, or letters within a pattern: what is in there ends nothing. */
+/** An index, or a character class in a pattern: nothing inside ends anything. */
 const BRACKETS = /\[[^[\]"\n]*\]/y;
-/** Nobody nests deeper; and each depth is a bit in a number, of which two states share 31. */
+/** Real programs don't nest deeper; and each depth is a bit of a number, whose 31 bits two states share. */
 const DEPTH_MAX = 15;
 
-/** Where a program of awk prints to: a name as it stands there, or the variable that holds it. */
+/** The target of an awk program's `print`: a literal name, or the variable that contains it. */
 export interface AwkTarget {
   readonly path?: string | undefined;
   readonly variable?: string | undefined;
 }
 
 /**
- * Goes from each `print` to the `>` that belongs to it. Whether a `print` is one is not known, as it may stand in a text or a
- * pattern: so there is a way from each, and one that comes to where another has been in the same state ends there. That keeps
- * the cost within the length of the program.
+ * Follows each `print` to the `>` that belongs to it. It is unknown whether a `print` is a statement, because
+ * it may be in a string or a pattern. So there is a path from each, and a path that reaches a place where
+ * another was in the same state ends there. That keeps the cost proportional to the length of the program.
  */
 class Program {
   readonly #text: string;
@@ -36,14 +36,17 @@ class Program {
     }
   }
 
-  /** The `>` of the statement whose words begin there. In parentheses it compares, and in a text it is a letter. */
+  /**
+   * The `>` of the statement whose words begin there. In parentheses it is a comparison, and in a string a
+   * character.
+   */
   #redirection(start: number): number | undefined {
     let depth = 0;
     let quoted = false;
     for (let at = start; at < this.#text.length && depth < DEPTH_MAX; at += 1) {
       if (this.#wasAt(at, depth, quoted)) return undefined;
       const sign = this.#text.charAt(at);
-      // It takes the sign behind it along, also the end of a line.
+      // It escapes the next character, even the end of a line.
       if (sign === '\\') at += 1;
       else if (sign === '"') quoted = !quoted;
       else if (sign === '\n') return undefined;
@@ -64,7 +67,7 @@ class Program {
     return (before & state) !== 0;
   }
 
-  /** How much behind a `[` belongs to it. */
+  /** The length of the brackets after a `[`. */
   #bracketsAt(at: number): number {
     BRACKETS.lastIndex = at;
     return (BRACKETS.exec(this.#text)?.[0].length ?? 1) - 1;

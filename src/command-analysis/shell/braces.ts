@@ -2,7 +2,7 @@ const RESULTS_MAX = 64;
 const SOURCE_CHARS_MAX = 2000;
 const ROUNDS_MAX = 400;
 
-/** The end of a quoted or substituted stretch that starts at `at`, or `at` where none does. */
+/** The end of a quoted or substituted part that starts at `at`, or `at` if there is none. */
 function skipQuoted(text: string, at: number): number {
   const character = text[at];
   if (character === '\\') return at + 1;
@@ -70,7 +70,8 @@ function braceAt(text: string, start: number): Brace | undefined {
 }
 
 function firstBrace(text: string): Brace | undefined {
-  // Each look may run to the end: a text of nothing but braces is given up rather than looked at in squares.
+  // Each search may run to the end: a text of nothing but braces is given up, because its cost would be
+  // quadratic.
   let looks = 0;
   for (let at = 0; at < text.length && looks < RESULTS_MAX; at += 1) {
     const skipped = skipQuoted(text, at);
@@ -84,7 +85,7 @@ function firstBrace(text: string): Brace | undefined {
   return undefined;
 }
 
-/** `a{b,c}d` → `abd`, `acd`: the source of each word, quotes still in it. Undefined: more than are looked at. */
+/** `a{b,c}d` → `abd`, `acd`: the source of each word, still quoted. Undefined: more than are followed. */
 export function expandBraces(source: string): readonly string[] | undefined {
   if (source.length > SOURCE_CHARS_MAX) return undefined;
   const done: string[] = [];

@@ -1,22 +1,22 @@
 import { machineTime_ms } from '../../kernel/clock.ts';
 
 const STEPS_MAX = 10_000;
-/** What the steps cost is known, not what the machine does meanwhile: a hook must answer. */
+/** The cost of the steps is known, but not what else the machine does: a hook must answer. */
 const TIME_MS_MAX = 250;
 const STEPS_PER_LOOK = 64;
 const DEPTH_MAX = 40;
 const CHARS_MAX = 256 * 1024;
 const INNER_CHARS_MAX = 32 * 1024;
-/** Braces that nobody closes cost the parser the square of their number: 20,000 of them two seconds. */
+/** The parser's cost is quadratic in the number of unclosed braces: 20,000 of them take two seconds. */
 const OPEN_BRACES = /(?:\{[^\s{}]*){200}/;
 
 /**
- * How much of a command line is looked at. A function that calls itself twice, or loops in loops, would otherwise be followed
- * for ever; a hook has a few milliseconds.
+ * How much of a command line is followed. A function that calls itself twice, or nested loops, would
+ * otherwise be followed for ever; a hook has a few milliseconds.
  */
 export class Budget {
   #steps = 0;
-  /** Of all scripts inside each other: what doubles itself through eval ends here. */
+  /** Of all nested scripts: text that doubles itself through eval ends here. */
   #chars = 0;
   #depth = 0;
   #exceeded = false;
@@ -47,7 +47,7 @@ export class Budget {
     this.#steps = STEPS_MAX;
   }
 
-  /** One level further in, where there is one left. */
+  /** One nesting level deeper, if one is left. */
   deeper<T>(otherwise: T, run: () => T): T {
     if (this.#depth >= DEPTH_MAX || !this.step()) {
       this.#exceeded = true;

@@ -18,11 +18,11 @@ function leaveFolder(world: World): World {
   return { ...world, folder, folders_before: rest };
 }
 
-/** `read a b < …`: one name takes the line as it is; of several nobody says where it is cut. */
+/** `read a b < …`: a single name takes the line as it is; for several names the split is unknown. */
 function read(words: readonly Word[], world: World, input: Lines | undefined): World {
   const { operands } = parseOptions(words.slice(1), { takes: '-d -n -N -p -t -u -i -a' });
   const [line] = input ?? [];
-  // Which of several is the first may not be known.
+  // Which of several lines is the first may be unknown.
   const whole = operands.length === 1 && line !== undefined && (line.unsure !== true || input?.length === 1);
   return assign(
     world,
@@ -36,7 +36,7 @@ function set(words: readonly Word[], world: World): World {
   return dashes === -1 ? world : { ...world, parameters: words.slice(dashes + 1) };
 }
 
-/** What the shell does by itself; undefined: the command is none of those. */
+/** What the shell does by itself; undefined: the command is no builtin. */
 export function builtin(
   words: readonly Word[],
   world: World,

@@ -5,15 +5,15 @@ import type { SimpleCommand, When } from './shell-command.ts';
 import { mayFail, nameOf } from './word-parts.ts';
 import { distinct, type World, type Worlds } from './world.ts';
 
-/** Whoever goes through the commands inside. */
+/** The walk through the commands inside. */
 export interface Walk {
   node(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds;
   unknown(what: string): void;
-  /** Those found so far. */
+  /** The commands found so far. */
   readonly commands: readonly SimpleCommand[];
 }
 
-/** Runs on for those that have not met an `exit`. */
+/** Continues for the worlds that have not met an `exit`. */
 export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
   const those = worlds.filter(({ ended }) => ended === undefined);
   if (those.length === 0) return worlds;
@@ -23,7 +23,10 @@ export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
 
 export const inSomeCases = ({ when = [] }: Flow): When => [...when, Symbol()];
 
-/** What is run only in some cases. So is what is in a subshell: an `exit` there leaves out the rest of it, and no more. */
+/**
+ * What runs only in some cases. The same holds for a subshell: an `exit` there skips the rest of the
+ * subshell, and no more.
+ */
 export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
   const own: Flow = { ...flow, when: inSomeCases(flow) };
   const after = walk.node(node, worlds, own);
@@ -32,14 +35,14 @@ export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk
 }
 
 /**
- * `cd` is taken to succeed where something follows it with `&&`, and to have failed where something follows with `||`. After
- * most other commands both may be.
+ * `cd` is assumed to succeed if something follows it with `&&`, and to have failed if something follows with
+ * `||`. After most other commands both are possible.
  */
 export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
   let before = worlds;
   let now = worlds;
   let { afterSuccessOf } = flow;
-  /** Those in which a command has failed, and what follows it with `&&` is left out. */
+  /** The worlds in which a command has failed, so that what follows with `&&` is skipped. */
   let skipped: World[] = [];
   const run = (command: SyntaxNode, those: Worlds, when: When): Worlds => {
     const own: Flow = { ...flow, when, afterSuccessOf };
@@ -49,7 +52,7 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
     afterSuccessOf = afterSuccessOf?.concat(itself(command, walk.commands.slice(start), flow));
     return left;
   };
-  // Behind `&&` each runs only where all before it did, back to the last `||`.
+  // After `&&` each command runs only if all before it did, back to the last `||`.
   let row: When | undefined = flow.when ?? [];
   commands.forEach((command, index) => {
     const previous = commands[index - 1];
@@ -61,7 +64,7 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
       row = undefined;
       afterSuccessOf = flow.afterSuccessOf;
       now = distinct([...now, ...live(start, (those) => run(command, those, inSomeCases(flow)))]);
-      // What follows with `&&` may do so because this was not needed.
+      // What follows with `&&` may also run because this was not needed.
       afterSuccessOf = flow.afterSuccessOf;
       now = now.some(({ ended }) => ended === undefined)
         ? now.filter(({ ended }) => ended === undefined)
@@ -77,7 +80,10 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
   return distinct([...now, ...skipped]);
 }
 
-/** The one program that a node is, where its success is the node's: no function, no wrapper, no group, and in one world. */
+/**
+ * The single program that a node consists of, if its success is the node's: no function, no wrapper, no
+ * group, and in one world.
+ */
 function itself(node: SyntaxNode, found: readonly SimpleCommand[], { through }: Flow): SimpleCommand[] {
   return node.type === 'Command' && found.length === 1
     ? found.filter((command) => command.through === through)
@@ -86,13 +92,13 @@ function itself(node: SyntaxNode, found: readonly SimpleCommand[], { through }: 
 
 const FILTER = /^(?:cat|head|tail|grep|tee|wc|sort|uniq|tr|cut|less|more)$/;
 
-/** All run at the same time, each in a shell of its own. */
+/** All run at the same time, each in its own shell. */
 export function pipeline(commands: readonly SyntaxNode[], worlds: Worlds, flow: Flow, walk: Walk): Worlds {
   const [only, ...others] = commands;
   if (only !== undefined && others.length === 0) return walk.node(only, worlds, flow);
   let { input, from } = flow;
   const start = walk.commands.length;
-  // What only shows the output of the first (`| tail -3`) does nothing beside it.
+  // A filter that only shows the output of the first (`| tail -3`) does nothing else.
   const isShown = others.every((node) => FILTER.test(nameOf(node) ?? ''));
   const afterSuccessOf = isShown ? flow.afterSuccessOf : undefined;
   commands.forEach((command, index) => {
@@ -106,7 +112,7 @@ export function pipeline(commands: readonly SyntaxNode[], worlds: Worlds, flow: 
   return worlds;
 }
 
-/** Every way through. */
+/** Every path through. */
 export function branches(
   node: Extract<SyntaxNode, { type: 'If' | 'Case' }>,
   worlds: Worlds,

@@ -1,4 +1,4 @@
 import type { Word } from './word.ts';
 
-/** What a program makes of a text; undefined: nobody can say. */
+/** What a program turns a text into; undefined: unknown. */
 export type Decoder = (text: string, args: readonly Word[]) => string | undefined;

@@ -6,7 +6,7 @@ import { type Lines, textOf, type Word } from './word.ts';
 
 const BYTES_MAX = 64 * 1024;
 
-/** At another letter each program does something else: stops, goes on behind it, or leaves it out. */
+/** At any other character the programs differ: they stop, continue after it, or skip it. */
 const LETTERS = {
   base64: /^[A-Za-z\d+/]*={0,2}$/,
   base32: /^[A-Z2-7]*={0,6}$/,
@@ -18,7 +18,7 @@ function lettersOf(text: string, encoding: keyof typeof LETTERS): string | undef
   return bare.length <= BYTES_MAX && LETTERS[encoding].test(bare) ? bare : undefined;
 }
 
-/** Undefined where it is no text: what a shell would make of that nobody knows. */
+/** Undefined if it is no text: what a shell would do with that is unknown. */
 function textIn(bytes: Buffer): string | undefined {
   const result = bytes.toString('utf8');
   return result.includes('\ufffd') ? undefined : result;
@@ -56,7 +56,7 @@ const base32: Decoder = (text, args) => {
 const xxd: Decoder = (text, args) => {
   const { has } = parseOptions(args, { takes: '-c -g -l -o -s' });
   if (!has('-r')) return undefined;
-  // Without `-p` each line has its place before and its characters behind.
+  // Without `-p` each line has its offset before and its characters after.
   const plain = has('-p') || args.some(({ text: arg }) => /^-(?:ps|plain|postscript)$/.test(arg));
   const hex = plain ? text : text.replace(/^[0-9a-f]+:\s*/gim, '').replace(/ {2,}.*$/gm, '');
   return decoded(hex, 'hex');
@@ -66,7 +66,7 @@ const openssl: Decoder = (text, [verb, ...args]) => {
   const texts = args
     .filter((_, index) => !/^-in$/.test(args[index - 1]?.text ?? ''))
     .map((word) => word.text);
-  // With a cipher it is no text.
+  // With a cipher the result is no text.
   const plain = texts.every((arg) => /^-(?:d|a|A|base64|in)$/.test(arg)) && texts.includes('-d');
   const named =
     verb?.text === 'base64' || (verb?.text === 'enc' && texts.some((arg) => /^-(?:a|base64)$/.test(arg)));
@@ -74,11 +74,11 @@ const openssl: Decoder = (text, [verb, ...args]) => {
 };
 
 const STEPS_MAX = 50;
-/** In a pattern these mean something, and in what takes its place `&` does. */
+/** These have a meaning in a pattern, and `&` has one in the replacement. */
 const NO_LETTERS = /[\\[\].*^$+?(){}|]/;
 const INSERTS = /[\\&]/;
 
-/** One `s/a/b/g` of letters alone, for all lines; undefined: it is something else. */
+/** A single `s/a/b/g` of plain characters, for all lines; undefined: it is something else. */
 function substituted(
   text: string,
   { name, addressed, from = '', to = '', flags, ...more }: SedStep,
@@ -118,7 +118,7 @@ const rev: Decoder = (text, args) =>
         .map((line) => [...line].reverse().join(''))
         .join('\n');
 
-/** Lines of so many letters. A tab counts as several. */
+/** Lines of that many characters. A tab counts as several. */
 const fold: Decoder = (text, args) => {
   const { values, hasOther } = parseOptions(args, { takes: '-w --width' });
   const width = Number(values('-w', '--width').at(-1)?.text ?? 80);
@@ -143,7 +143,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   fold,
 };
 
-/** What a filter makes of the text it reads; undefined: it is none of these, or nobody can say. */
+/** What a filter turns its input into; undefined: it is none of these filters, or the result is unknown. */
 export function decodedBy(name: string, args: readonly Word[], input: Lines | undefined): string | undefined {
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   const text = decoder === undefined ? undefined : textOf(input);

@@ -2,7 +2,7 @@ import type { Opaque } from './reading.ts';
 
 const OPAQUE_MAX = 50;
 
-/** What a reader can't follow: in words for those who lock files, and as it is for guardrails. */
+/** What the reader can't follow: in words for locks, and as data for guardrails. */
 export class Doubts {
   readonly #unknown = new Set<string>();
   readonly #opaque: Opaque[] = [];
@@ -19,7 +19,7 @@ export class Doubts {
     this.#unknown.add(what);
   }
 
-  /** Something would run; `said` where it says more than its source does. */
+  /** Something would run; `said` is given where it says more than the source. */
   runs(opaque: Opaque, said = opaque.source): void {
     this.say(said);
     this.note(opaque);

@@ -5,7 +5,7 @@ import { runs, script, type Unwrap, type Wrapped } from './wrap.ts';
 
 const there = (wrapped: Wrapped): Wrapped => ({ ...wrapped, itself: true, elsewhere: true });
 
-/** Without a command a shell over there reads what is piped to it. */
+/** Without a command, a remote shell reads what is piped to it. */
 function reads(input: Lines | undefined): Wrapped {
   const text = textSeen(input);
   return { runs: text === undefined ? [] : [{ script: text }] };
@@ -13,7 +13,7 @@ function reads(input: Lines | undefined): Wrapped {
 
 const SSH_TAKES = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w';
 
-/** A shell over there reads all words as one text. */
+/** A remote shell reads all words as one text. */
 const ssh: Unwrap = (words, input) => {
   const host = afterOptions(words, 1, SSH_TAKES);
   const rest = words.slice(afterOptions(words, host + 1, SSH_TAKES));
@@ -22,7 +22,7 @@ const ssh: Unwrap = (words, input) => {
     const command = /^(?:ProxyCommand|LocalCommand)[= ](.+)$/is.exec(text)?.[1];
     return command === undefined ? [] : [{ script: command }];
   });
-  // A proxy runs here, and where there is one nothing more is said about over there.
+  // A proxy command runs here; if there is one, nothing is reported about the remote side.
   if (proxies.length > 0) return { runs: proxies, itself: true };
   return there(rest.length === 0 ? reads(input) : joinedScript(rest, 'the script of ssh'));
 };
@@ -30,7 +30,7 @@ const ssh: Unwrap = (words, input) => {
 const CONTAINER_TAKES =
   '-e --env --env-file -u --user -w --workdir -v --volume --mount --name --network --net -p --publish --entrypoint -l --label --platform --cpus -m --memory --add-host --hostname -h --gpus --shm-size --index --cidfile --restart --ulimit --device --tmpfs --cap-add --security-opt -f --file --project-directory --profile -c --container -n --namespace --context --kubeconfig --project-name';
 
-/** `docker exec [options] name command`, `docker run [options] image command`, also behind `compose`. */
+/** `docker exec [options] name command`, `docker run [options] image command`, also after `compose`. */
 const docker: Unwrap = (words, input) => {
   let at = afterOptions(
     words,
@@ -47,7 +47,7 @@ const docker: Unwrap = (words, input) => {
   const rest = words.slice(target + 1);
   const command = entry === undefined ? rest : [entry, ...rest];
   if (command.length === 0) return there(reads(input));
-  // Images called like a program run it: `alpine/git push`.
+  // Images named like a program run it: `alpine/git push`.
   const image = mapWord(words[target] ?? literal(''), (text) =>
     baseName(text)
       .replace(/[:@].*$/, '')
@@ -66,7 +66,7 @@ const kubectl: Unwrap = (words) => {
   return there(runs(rest.slice(afterOptions(rest, 0, CONTAINER_TAKES))));
 };
 
-/** A text behind an option, in one of these commands. */
+/** A script in an option's value, in one of these commands. */
 function remote(verbs: RegExp, names: string): Unwrap {
   return (words) => {
     if (
@@ -95,7 +95,7 @@ function inside(verb: RegExp, operands = 1): Unwrap {
   };
 }
 
-/** Many machines get the last words. */
+/** The last word is sent to many machines. */
 const textLast: Unwrap = (words) => there(script(words.at(-1), [], 'a script for elsewhere'));
 
 /** Programs that run a command on another machine or in a container. */

@@ -12,7 +12,10 @@ const NAMED: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** `\n`, `\x72`, `\162`, `\u0072` as `printf` and `echo -e` read them. A zero ends names in lists: it becomes a line's end. */
+/**
+ * `\n`, `\x72`, `\162`, `\u0072` as `printf` and `echo -e` read them. A zero byte ends names in lists: it
+ * becomes a line break.
+ */
 export function escapesRead(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(

@@ -12,23 +12,23 @@ import type { World } from './world.ts';
 
 type SourceWord = Extract<SyntaxNode, { type: 'Word' }>;
 
-/** Where a word is expanded: variables and folder, and somebody who reads the commands inside it. */
+/** The context in which a word is expanded: variables, folder, and a reader for the commands inside it. */
 export interface Shell {
   readonly place: ShellPlace;
   readonly world: World;
-  /** Reads a substitution's commands; answers what they print, where that is known, and which they are. */
+  /** Reads a substitution's commands; returns what they print, where known, and which commands they are. */
   substitute(script: ParsedScript): Stream;
-  /** What the command line itself has put into a file. */
+  /** What the command line itself has written into a file. */
   file(path: Word): Stream | undefined;
   /** Reads the substitutions anywhere below. */
   visit(node: SyntaxNode): void;
 }
 
-/** Beyond these a word, or what it falls apart into, is unknown: `x=$x$x` doubles each time. */
+/** Beyond these limits a word, or the words it splits into, count as unknown: `x=$x$x` doubles each time. */
 const TEXT_CHARS_MAX = 256 * 1024;
 const WORDS_MAX = 1000;
 
-/** A variable in the midst of a word of letters: `p${nothing}ush`, `-$x-force`. Most likely it is empty. */
+/** A variable in the middle of a word of letters: `p${nothing}ush`, `-$x-force`. Most likely it is empty. */
 const VARIABLE = /\$\{\w+\}|\$[@*]/g;
 const GLUED = /^(?:[A-Za-z-]+(?:\$\{\w+\}|\$[@*]))+[A-Za-z-]+$/;
 
@@ -43,7 +43,7 @@ interface Draft {
   stream: Stream | undefined;
 }
 
-/** The words that come of one: it may fall apart into several, or into none. */
+/** The words that one word expands to: it may split into several, or into none. */
 class Fields {
   readonly #done: Draft[] = [];
   #current: Draft | undefined;
@@ -96,7 +96,7 @@ class Fields {
     this.#draft().stream = stream;
   }
 
-  /** Each its own word, the first joined to what stands before. */
+  /** Each is a separate word; the first is joined to what precedes it. */
   addEach(words: readonly Word[]): void {
     words.forEach((word, index) => {
       if (index > 0) this.end();
@@ -113,7 +113,7 @@ class Fields {
     this.end();
     if (this.#done.length > WORDS_MAX) return [unknownWord('a great many words')];
     return this.#done.map(({ text, spelling, wild, brackets, unknown, source, tail, stream }) => {
-      // What is no part of the source (a very long word) has none either.
+      // A word without its full source (a very long word) has no source either.
       if (unknown !== undefined) {
         if (unknown.source === undefined) return unknown;
         const glued = GLUED.test(source) ? source.replace(VARIABLE, '') : undefined;
@@ -126,14 +126,14 @@ class Fields {
   }
 }
 
-/** What the shell takes words apart at: `IFS`, white space unless it says otherwise. */
+/** The characters at which the shell splits words: `IFS`, white space by default. */
 function separators({ world }: Shell): RegExp {
   const [own] = world.variables.get('IFS') ?? [];
   if (!isKnown(own) || own.text === '' || /^\s+$/.test(own.text)) return /\s+/;
   return new RegExp(`[${own.text.slice(0, 20).replace(/[\]\\^-]/g, '\\$&')}]+`);
 }
 
-/** A value that stands unquoted falls apart, also from what stands before and behind it. */
+/** An unquoted value is split, also from what precedes and follows it. */
 function insertPieces(fields: Fields, words: readonly Word[], shell: Shell): void {
   words.forEach((word, index) => {
     if (index > 0) fields.end();
@@ -179,9 +179,9 @@ function parameterWords(part: ParameterExpansionPart, shell: Shell): readonly Wo
   if (operation?.type === 'Default') {
     const empty = words === undefined || words.every((word) => word.text === '' && isKnown(word));
     const { operator, operand } = operation;
-    // What nothing here sets may be set: the command that is written out counts.
+    // A variable that nothing here sets may still be set: the command that is written out counts.
     if (operator.endsWith('+')) return empty && words !== undefined ? [] : expandWord(operand, shell);
-    // Whether the environment has it cannot be seen; what the author wrote for the other case is the best guess.
+    // The environment can't be seen; the author's default is the best guess.
     if (empty && !operator.endsWith('?')) return expandWord(operand, shell);
   } else if (operation?.type === 'Slice' && operation.length?.value.trim() === '0') return [literal('')];
   else if (operation !== undefined) {
@@ -190,7 +190,7 @@ function parameterWords(part: ParameterExpansionPart, shell: Shell): readonly Wo
   return words ?? [unknownPart(text)];
 }
 
-/** `${m[key]}`, where the key is a name or a variable that is known. */
+/** `${m[key]}`, if the key is a name or a known variable. */
 function keyedValue(parameter: string, key: string, shell: Shell): readonly Word[] | undefined {
   const name = /^\$\{?(\w+)\}?$/.exec(key)?.[1];
   const [held] = name === undefined ? [] : (variable(name, shell.place, shell.world) ?? []);
@@ -212,7 +212,7 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
       break;
     case 'DoubleQuoted':
     case 'LocaleString':
-      // Also `""` is a word.
+      // `""` is a word too.
       if (part.parts.length === 0) fields.add('');
       for (const inner of part.parts) expandPart(fields, inner, shell, true);
       break;
@@ -234,7 +234,8 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
     case 'CommandExpansion': {
       const printed = part.script === undefined ? undefined : shell.substitute(part.script);
       const lines = printed?.lines ?? [unknownPart(part.text, printed?.from)];
-      // Between quotes the lines stay lines, and are one text. A shell that reads it would not meet the same again.
+      // Within quotes the lines stay lines, and are one text. A shell that reads it would not meet the same
+      // unknown again.
       if (quoted && printed !== undefined && lines.length > 1 && lines.some(({ unsure }) => unsure === true))
         fields.addWord({ ...unknownWord(part.text), from: printed.from });
       else if (quoted)
@@ -261,7 +262,7 @@ function expandPart(fields: Fields, part: WordPart, shell: Shell, quoted: boolea
   }
 }
 
-/** `~`, `~/x`, `~+/x` at the start of a word; undefined where there is none. */
+/** `~`, `~/x`, `~+/x` at the start of a word; undefined if there is none. */
 function tilde(source: string, shell: Shell): { folder: Word; length: number } | undefined {
   if (!source.startsWith('~')) return undefined;
   const match = /^~([+-]|[\w.-]*)(?=\/|$)/.exec(source);
@@ -298,10 +299,10 @@ function expandOne(word: SourceWord, shell: Shell): Word[] {
   return expandInto(new Fields(), word, shell, false);
 }
 
-/** Nothing in it stands for something else. Most words are like that, and the parser would go through each once more. */
+/** Nothing in it needs expansion. Most words are like that, and the parser would read each once more. */
 const PLAIN = /^[\w./:=,@%+-]+$/;
 
-/** What stands between the quotes around all of a word, where nothing else is in it. */
+/** The content of the quotes around a whole word, if there is nothing else in it. */
 function quotedWhole(text: string): string | undefined {
   const first = text.charAt(0);
   if ((first !== "'" && first !== '"') || text.indexOf(first, 1) !== text.length - 1 || text.length < 2)
@@ -329,14 +330,14 @@ export function expandWord(word: SourceWord, shell: Shell): Word[] {
   });
 }
 
-/** Where the shell takes no word apart: the value of an assignment, the text of a here-string. */
+/** Where the shell does not split words: the value of an assignment, the text of a here-string. */
 export function expandValue(word: SourceWord, shell: Shell): Word {
   const fields = new Fields();
   fields.add('');
   return expandInto(fields, word, shell, true)[0] ?? literal('');
 }
 
-/** A here-document's text. What is unknown keeps its source: a shell that reads it meets the same unknown. */
+/** A here-document's text. An unknown part keeps its source: a shell that reads it meets the same unknown. */
 export function expandText(parts: readonly WordPart[], shell: Shell): string {
   return parts
     .map((part) => {

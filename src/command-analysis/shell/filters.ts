@@ -2,17 +2,17 @@ import { partsRead } from './inputs.ts';
 import { type Options, parseOptions } from './program-options.ts';
 import { isKnown, type Lines, literal, type Word } from './word.ts';
 
-/** What is made of the lines of each file, in the order of the files. Undefined: nobody can say. */
+/** What becomes of the lines of each file, in the order of the files. Undefined: unknown. */
 type Filter = (parts: readonly Lines[], options: Options, args: readonly Word[]) => Lines | undefined;
 
 interface Handler {
   readonly filter: Filter;
-  /** The options with which it hands on lines as they are, as `takes` those that have a word behind them. */
+  /** The options with which it passes lines on unchanged; `takes` lists those that take a word. */
   readonly takes?: string;
   readonly plain?: string;
 }
 
-/** Some of the lines, or all of them in another order: each is known, and what they are together is not. */
+/** Some of the lines, or all of them in another order: each line is known, but the whole is not. */
 function someOf(lines: Lines): Lines {
   return lines.length < 2 ? lines : lines.map((line) => ({ ...line, unsure: true }));
 }
@@ -22,7 +22,7 @@ const isOneLine = (line: Word): boolean => isKnown(line) && !line.glob && line.u
 
 const some: Filter = (parts) => someOf(parts.flat());
 
-/** One way of `head` and `tail` to say how many. */
+/** One form of the count option of `head` and `tail`. */
 function countOf({ values }: Options): string | undefined {
   const given = values('-n', '--lines').at(-1) ?? literal('10');
   return isKnown(given) && /^[-+]?\d+$/.test(given.text) ? given.text : undefined;
@@ -37,7 +37,7 @@ const lastLines = (lines: Lines, count: string): Lines => {
   return number === 0 ? [] : lines.slice(-number);
 };
 
-/** `head` and `tail`: of several files each with a heading. */
+/** `head` and `tail`: with several files, each has a heading. */
 function end(cut: (lines: Lines, count: string) => Lines): Filter {
   return (parts, options, args) => {
     const count = countOf(options);
@@ -53,7 +53,7 @@ function end(cut: (lines: Lines, count: string) => Lines): Filter {
   };
 }
 
-/** `head -5`, `tail +5` in today's spelling. */
+/** `head -5`, `tail +5` in the modern spelling. */
 function withCounts(args: readonly Word[]): readonly Word[] {
   return args.flatMap((word, index) => {
     if (!isKnown(word) || !/^(?:-\d+|\+\d+)$/.test(word.text) || isValue(args, index)) return [word];
@@ -73,7 +73,7 @@ const uniq: Filter = (parts, options, args) => {
 const tac: Filter = (parts, options, args) =>
   parts.flat().every(isOneLine) ? parts.flatMap((lines) => lines.toReversed()) : some(parts, options, args);
 
-/** Of several files it says from which each line is. */
+/** With several files it prefixes each line with its file. */
 const grep: Filter = (parts, options, args) =>
   parts.length < 2 || options.has('-h', '--no-filename', '-I') ? some(parts, options, args) : undefined;
 
@@ -89,7 +89,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   head: { filter: end(firstLines), ...ENDS },
   tail: { filter: end(lastLines), ...ENDS },
   tee: { filter: (parts) => parts.flat(), plain: '-a --append -i --ignore-interrupts -p' },
-  // Nobody knows the order of another machine's letters.
+  // The sort order of another machine's locale is unknown.
   sort: {
     filter: some,
     takes: '-k -t -S -T --key --field-separator --buffer-size --temporary-directory --parallel',
@@ -115,7 +115,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
 };
 
-/** What a filter hands on of the lines it reads, as they are; undefined: it is none, or it makes something else of them. */
+/** The lines that a filter passes on unchanged; undefined: it is no filter, or it changes them. */
 export function filtered(name: string, args: readonly Word[], input: Lines | undefined): Lines | undefined {
   const handler = Object.hasOwn(HANDLERS, name) ? HANDLERS[name] : undefined;
   const parts = handler === undefined ? undefined : partsRead(name, args, input);

@@ -5,7 +5,7 @@ import { isKnown, type Word } from './word.ts';
 import type { World } from './world.ts';
 import type { Inner } from './wrap.ts';
 
-/** As `parseOptions` takes them. */
+/** In the form that `parseOptions` takes. */
 export const GIT_GLOBAL = GIT_TAKES_WORD.join(' ');
 
 const ALIAS = /^alias\.(.+)$/i;
@@ -43,7 +43,7 @@ function settings(words: readonly Word[], start: number, world: World): [string,
   return found;
 }
 
-/** What a git command means where it is an alias that this command line has made. */
+/** What a git command means if it is an alias that this command line has defined. */
 export function gitMeaning(
   words: readonly Word[],
   known: ReadonlyMap<string, string>,
@@ -59,7 +59,7 @@ export function gitMeaning(
   if (text === undefined) return undefined;
   const rest = words.slice(start + 1);
   if (text.startsWith('!')) return textInFront(text.slice(1), rest);
-  // Its own name within it is git's own command: git follows no alias to itself.
+  // Within an alias, its own name is git's own command: git follows no alias to itself.
   return text.split(/\s+/)[0] === name
     ? undefined
     : textInFront(['git', ...folderOptions(words.slice(1, start)), text].join(' '), rest);
@@ -78,7 +78,7 @@ function helpersIn(words: readonly Word[], options: string, pattern: RegExp): st
   ];
 }
 
-/** Commands that git itself runs for one: its editor, its pager, its way to another machine. */
+/** Commands that git itself runs: its editor, its pager, its transport to another machine. */
 export function gitHelpers(words: readonly Word[], world: World): Inner[] {
   const start = afterOptions(words, 1, GIT_GLOBAL);
   const texts = settings(words, start, world).flatMap(([key, value]) =>
@@ -106,7 +106,7 @@ export function gitHelpers(words: readonly Word[], world: World): Inner[] {
   if (verb === 'rebase')
     for (const word of parseOptions(rest, { takes: '-x --exec' }).values('-x', '--exec'))
       if (isKnown(word)) texts.push(word.text);
-  // What is to answer at the other end of a local or `ext::` remote runs here, and so does what is to show the matches.
+  // The program that answers for a local or `ext::` remote runs here, and so does the one that shows matches.
   if (/^(?:fetch|pull|clone|push|ls-remote|archive)$/.test(verb ?? ''))
     for (const text of helpersIn(rest, '--upload-pack --receive-pack --exec -u', /^ext::(.+)$/s))
       texts.push(text);

@@ -5,8 +5,8 @@ import { isKnown, literal, textOf, type Word } from './word.ts';
 import { type Inner, runs, type Unwrap, type Wrapped } from './wrap.ts';
 
 /**
- * Programs that do something else, and run a command of which one of their arguments is the text. By option: what is behind
- * it; by a pattern with one group: what the group matches in any argument.
+ * Programs with another purpose that also run a command given in one of their arguments. By option: its
+ * value; by a pattern with one group: what the group matches in any argument.
  */
 function hatch(options: string, pattern?: RegExp): Unwrap {
   return (words) => {
@@ -22,14 +22,15 @@ function hatch(options: string, pattern?: RegExp): Unwrap {
   };
 }
 
-/** `system("…")`, and pipes to and from a command, within a program of awk. */
+/** `system("…")`, and pipes to and from a command, within an awk program. */
 const awk: Unwrap = (words) => {
   const { operands, values } = parseOptions(words.slice(1), { takes: '-F -v -f' });
   const [file] = values('-f', '--file');
   const code = file === undefined ? (operands[0]?.text ?? '') : (textOf(file.stream?.lines) ?? '');
   const matches = [
     ...code.matchAll(/\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"/g),
-    // From one `print` to the next, and from no quote that is escaped: else many of them would each look at all that follows.
+    // From one `print` to the next, and never from an escaped quote: otherwise many of them would each scan
+    // all that follows.
     ...code.matchAll(/\bprint(?:(?!\bprint)[^|"{}])*"((?:[^"\\]|\\.)*)"\s*\|\s*"[a-z/]*sh"/g),
     ...code.matchAll(/\|\s*"((?!(?:[a-z/]*sh)")(?:[^"\\]|\\.)*)"/g),
     ...code.matchAll(/(?<!\\)"((?:[^"\\]|\\.)*)"\s*\|\s*getline/g),
@@ -42,7 +43,10 @@ const awk: Unwrap = (words) => {
 
 const SED_RUNS_MAX = 20;
 
-/** sed's command `e` runs the rest of its line, or without one the line that was read; so does the flag of `s` what it has made. */
+/**
+ * sed's command `e` runs the rest of its line or, without one, the line that was read; the `e` flag of `s`
+ * runs the result.
+ */
 const sed: Unwrap = (words, input) => {
   const inner: Inner[] = [];
   for (const { name, flags = '', to = '', text = '' } of sedSteps(readSed(words.slice(1), input).seen)) {
@@ -78,7 +82,7 @@ const make: Unwrap = (words, input) => {
   };
 };
 
-/** Their standard input is a script for later; a line of a crontab has its times before it. */
+/** Their standard input is a script for later; a crontab line begins with its times. */
 const fromInput: Unwrap = (words, input, name) => {
   if (input === undefined || words.some(({ text }) => /^-[lrc]/.test(text)))
     return { runs: [], itself: true };
@@ -113,7 +117,7 @@ const windows: Unwrap = (words) => {
   return { runs: [{ script: rest.map(({ text }) => text.replaceAll('\\', '/')).join(' ') }] };
 };
 
-/** `spawn rm -rf x` within a script of expect, `exec rm -rf x` within one of Tcl. */
+/** `spawn rm -rf x` within an expect script, `exec rm -rf x` within a Tcl script. */
 const tcl: Unwrap = (words, input) => {
   const code = [...parseOptions(words.slice(1), { takes: '-c' }).values('-c'), ...(input ?? [])].filter(
     isKnown,

@@ -2,8 +2,8 @@ import { type Options, parseOptions } from './program-options.ts';
 import { isKnown, type Lines, type Word } from './word.ts';
 
 /**
- * Programs that read the files they are given one after the other, and their options that take a word. One that is missing here
- * makes its value a file that nobody knows; one too many would hide a file.
+ * Programs that read the given files one after the other, and their options that take a word. If an option is
+ * missing here, its value counts as an unknown file; one too many would hide a file.
  */
 const READERS: Readonly<Record<string, string>> = {
   cat: '',
@@ -23,20 +23,20 @@ const READERS: Readonly<Record<string, string>> = {
 
 const GREP =
   '-e --regexp -f --file -A -B -C -m --max-count --after-context --before-context --context --include --exclude --exclude-dir';
-/** The first word without an option is what they look for, unless an option says it. */
+/** The first operand is what they search for, unless an option gives it. */
 const SEARCHERS: Readonly<Record<string, string>> = {
   grep: `${GREP} -d -D --exclude-from --label`,
   egrep: `${GREP} -d -D --exclude-from --label`,
   rg: `${GREP} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -E --encoding -r --replace`,
 };
 
-/** Their words are no files: `sort --files0-from=list`, `shuf -e a b`. */
+/** Their operands are no files: `sort --files0-from=list`, `shuf -e a b`. */
 function readsOtherwise(name: string, { has }: Options): boolean {
   if (name === 'sort') return has('--files0-from');
   return name === 'shuf' && has('-e', '--echo', '-i', '--input-range');
 }
 
-/** The files that a search goes through; undefined: it goes through folders, or prints something else than it finds. */
+/** The files that are searched; undefined: it searches folders, or prints something else than its matches. */
 function searched(name: string, args: readonly Word[]): readonly Word[] | undefined {
   const options = parseOptions(args, { takes: SEARCHERS[name] ?? '' });
   if (name === 'rg' && options.has('-r', '--replace')) return undefined;
@@ -45,7 +45,7 @@ function searched(name: string, args: readonly Word[]): readonly Word[] | undefi
   return files.length === 0 && recursive ? undefined : files;
 }
 
-/** The files whose lines a filter hands on; none: those of its standard input; undefined: nobody can say. */
+/** The files whose lines a filter passes on; none: those of its standard input; undefined: unknown. */
 function filesRead(name: string, args: readonly Word[]): readonly Word[] | undefined {
   if (Object.hasOwn(SEARCHERS, name)) return searched(name, args);
   if (name === 'openssl') return args.filter((_, index) => args[index - 1]?.text === '-in');
@@ -53,7 +53,7 @@ function filesRead(name: string, args: readonly Word[]): readonly Word[] | undef
   // xxd spells its options with one dash: `-ps`.
   const options = parseOptions(args, { takes: READERS[name] ?? '', oneDash: name === 'xxd' });
   if (readsOtherwise(name, options)) return undefined;
-  // `tail +2` is an old way to say where to start.
+  // `tail +2` is an old form of the start line.
   return name === 'tail' ? options.operands.filter(({ text }) => !/^\+\d+$/.test(text)) : options.operands;
 }
 
@@ -61,12 +61,15 @@ function isStandardInput(word: Word): boolean {
   return isKnown(word) && word.stream === undefined && /^(?:-|\/dev\/stdin|\/dev\/fd\/0)$/.test(word.text);
 }
 
-/** What a filter reads, where all of it can be seen: files that the same command line has written, its standard input. */
+/**
+ * What a filter reads, if all of it is visible: files that the same command line has written, and its
+ * standard input.
+ */
 export function linesRead(name: string, args: readonly Word[], input: Lines | undefined): Lines | undefined {
   return partsRead(name, args, input)?.flat();
 }
 
-/** The same file by file. */
+/** The same, file by file. */
 export function partsRead(
   name: string,
   args: readonly Word[],

@@ -43,7 +43,7 @@ const TAKES: Readonly<Record<string, string>> = {
   groovy: '-e -cp',
 };
 
-/** Is this a program of another language that may carry its code in its arguments? */
+/** Is this an interpreter of another language that may get its code in its arguments? */
 function languageOf(name: string): string | undefined {
   const bare = baseName(name)
     .toLowerCase()
@@ -57,7 +57,7 @@ function denoCode(args: readonly Word[], input: Lines | undefined): Word | undef
   return text === undefined ? undefined : literal(text);
 }
 
-/** The code an interpreter would run, when the command line holds it: `-c '…'`, or a here-document. */
+/** The code an interpreter would run, if the command line contains it: `-c '…'`, or a here-document. */
 export function codeOf(name: string, args: readonly Word[], input: Lines | undefined): Word | undefined {
   const language = languageOf(name);
   if (language === undefined) return name === 'deno' ? denoCode(args, input) : undefined;
@@ -71,7 +71,7 @@ export function codeOf(name: string, args: readonly Word[], input: Lines | undef
     return unknown ?? literal(given.map(({ text }) => text).join('\n'));
   }
   const file = options.operands[0];
-  // What a substitution, or a file that was written just before, holds.
+  // The content of a substitution, or of a file that was just written.
   const seen = textOf(file?.stream?.lines);
   if (seen !== undefined) return literal(seen);
   if (file?.stream !== undefined) return file;

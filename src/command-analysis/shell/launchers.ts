@@ -2,7 +2,7 @@ import { afterOptions, parseOptions } from './program-options.ts';
 import { isKnown, type Word } from './word.ts';
 import { plain, runs, script, type Unwrap, type Wrapped } from './wrap.ts';
 
-/** The words of a command that is handed to a shell as one text, however it was cut. */
+/** The words of a command that is passed to a shell as one text, however it was split. */
 export function joinedScript(words: readonly Word[], what: string): Wrapped {
   const parts = words.map((word) => (isKnown(word) ? (word.spelling ?? word.text) : word.source));
   if (parts.length === 0) return { runs: [] };
@@ -11,7 +11,9 @@ export function joinedScript(words: readonly Word[], what: string): Wrapped {
   return { runs: [{ script: parts.join(' ') }] };
 }
 
-/** Programs that take the command as a text behind one of these options, else as their words (or not at all). */
+/**
+ * Programs that take the command as the value of one of these options, else as their words (or not at all).
+ */
 function option(names: string, takes: string, otherwise: 'words' | 'script' | 'none' = 'none'): Unwrap {
   return (words, _input, name) => {
     const own = parseOptions(words.slice(1), { takes: `${names} ${takes}` });
@@ -23,13 +25,13 @@ function option(names: string, takes: string, otherwise: 'words' | 'script' | 'n
   };
 }
 
-/** `name sub [options] command`: only behind this word. */
+/** `name sub [options] command`: only after this word. */
 function behind(verb: RegExp, takes = '', operands = 0): Unwrap {
   return (words) =>
     verb.test(words[1]?.text ?? '') ? runs(words.slice(afterOptions(words, 2, takes) + operands)) : undefined;
 }
 
-/** Everything behind `--`. */
+/** Everything after `--`. */
 const behindDashes: Unwrap = (words) => {
   const at = words.findIndex(({ text }) => text === '--');
   return at === -1 ? undefined : { ...runs(words.slice(at + 1)), itself: true };
@@ -45,7 +47,7 @@ const su: Unwrap = (words, input, name) => {
   return { runs: [{ script: input.map(({ text }) => text).join('\n') }] };
 };
 
-/** Each operand is a command of its own: `concurrently "npm run a" "npm run b"`. */
+/** Each operand is a separate command: `concurrently "npm run a" "npm run b"`. */
 const each =
   (takes: string): Unwrap =>
   (words, _input, name) => ({
@@ -69,7 +71,7 @@ const tmux: Unwrap = (words, _input, name) => {
   return { runs: [], itself: true };
 };
 
-/** Programs that do nothing but run another, on this machine. */
+/** Programs that only run another program, on this machine. */
 export const launchers: Readonly<Record<string, Unwrap>> = {
   su,
   runuser: su,

@@ -2,17 +2,17 @@ import { globMatches, hasWildcard } from '../../kernel/glob.ts';
 import { onlyAfter, type When } from './shell-command.ts';
 import { isAbsolute, shortPath } from './word.ts';
 
-/** More of them than rounds of a loop. */
+/** More links than rounds of a loop. */
 const LINKS_MAX = 100;
-/** The ways through all of them. */
+/** The paths through all of them. */
 const PATHS_MAX = 100;
-/** No system opens a longer one. */
+/** No system opens a longer path. */
 const PATH_CHARS_MAX = 4096;
 
 /** What another name of a file leads to. */
 export interface Link {
   readonly target: string;
-  /** Of a symbolic link: what stands in it. Where it is relative it is read from where the link is. */
+  /** For a symbolic link: its content. A relative one is resolved from the link's folder. */
   readonly text?: string | undefined;
 }
 
@@ -23,19 +23,22 @@ export interface Reached {
 }
 
 interface Known extends Link {
-  /** It is gone for all that runs only after one of these. */
+  /** It is gone for everything that runs only after one of these. */
   readonly gone: readonly When[];
 }
 
-/** A slash at the end asks for what a link leads to. */
+/** A trailing slash asks for the link's target. */
 const asksForTarget = (path: string): boolean => /\/\.?$/.test(path);
 
-/** Other names that a command line itself gives to files. One name has several targets where nobody can say which it is. */
+/**
+ * Other names that a command line itself gives to files. A name has several targets if it is unknown which
+ * one applies.
+ */
 export class Links {
-  /** By the whole path, where it is known where the command line starts: `l` and `/repo/l` are one. */
+  /** By the full path, if the start folder of the command line is known: `l` and `/repo/l` are one. */
   readonly #links = new Map<string, readonly Known[]>();
   readonly #cwd: string | undefined;
-  /** What was asked before, until the links change: a loop, or a list, names the same again and again. */
+  /** Earlier answers, until the links change: a loop, or a list, asks for the same names again and again. */
   #answers = new WeakMap<When, Map<string, readonly Reached[]>>();
   #count = 0;
 
@@ -50,7 +53,7 @@ export class Links {
   add(name: string, { target, text }: Link): void {
     const path = this.#whole(name);
     const before = this.#links.get(path) ?? [];
-    // The folder of the start itself has a name, too.
+    // The start folder itself has a name too.
     const link: Known = { target: shortPath(target) || '.', text, gone: [] };
     const again = before.some((each) => each.target === link.target && each.gone.length === 0);
     if (this.#count >= LINKS_MAX || again) return;
@@ -79,7 +82,7 @@ export class Links {
     this.#answers = new WeakMap();
   }
 
-  /** What was called `from`, or is below it, is from now on also found by the other name. */
+  /** What was called `from`, or is below it, can from now on also be reached by the other name. */
   rename(from: string, to: string, when: When): void {
     const old = this.#whole(from);
     if (old === this.#whole(to) || asksForTarget(from)) return;
@@ -91,8 +94,8 @@ export class Links {
   }
 
   /**
-   * A path, and where it arrives by way of links. Whoever is after the name itself, to remove it or to give it to something
-   * else, does not go through a link of that name.
+   * A path, and where it leads through links. An operation on the name itself, which removes it or gives it
+   * to something else, does not follow a link of that name.
    */
   reached(start: Reached, itself: boolean, when: When): readonly Reached[] {
     if (this.#links.size === 0) return [start];
@@ -107,7 +110,7 @@ export class Links {
   #allReached(start: Reached, through: boolean, when: When): readonly Reached[] {
     const found = new Map([[start.path, start]]);
     let last = [start];
-    // No way leads through more links than there are; one that leads below itself would have no end.
+    // No path leads through more links than there are; a link that leads below itself would never end.
     for (let hops = 0; hops < this.#links.size && last.length > 0; hops += 1) {
       const next = last.flatMap((each) => [...this.#next(each, through, when)]);
       last = next.filter(({ path }) => !found.has(path)).slice(0, PATHS_MAX - found.size);
@@ -127,13 +130,13 @@ export class Links {
     }
   }
 
-  /** The links on the way to a path, and what stands behind each. */
+  /** The links on the way to a path, and what follows each. */
   *#passed(path: string): Generator<[links: readonly Known[], rest: string]> {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
       yield [this.#links.get(path.slice(0, end)) ?? [], path.slice(end)];
   }
 
-  /** Those that a pattern may mean by one of its names. */
+  /** The links that a pattern may match by one of their names. */
   *#matched(pattern: string): Generator<[links: readonly Known[], rest: string]> {
     const names = pattern.split('/');
     const fixed = pattern.replace(/[*?].*$/s, '');
@@ -143,7 +146,7 @@ export class Links {
       const depth = name.split('/').length;
       const front = names.slice(0, depth).join('/');
       if (names.length >= depth && globMatches(front, name)) yield [links, pattern.slice(front.length)];
-      // No shell looks for more behind a link that two stars have found.
+      // No shell descends further behind a link that `**` has matched.
       else if (globMatches(pattern, name)) yield [links, ''];
     }
   }

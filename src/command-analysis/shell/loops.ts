@@ -8,10 +8,10 @@ import { assign, distinct, revive, type World, type Worlds } from './world.ts';
 /** More rounds of a loop show nothing new. */
 const ROUNDS_MAX = 64;
 
-/** It stands for one round: a pattern may be many, and what is unknown or unsure may be none. */
+/** It stands for one round: a pattern may be many, and an unknown or unsure word may be none. */
 const isOneRound = (word: Word): boolean => isKnown(word) && !word.glob && word.unsure !== true;
 
-/** There may be rounds that nobody has looked at, and they print, too. */
+/** There may be rounds that were not followed, and they print too. */
 function printsMore(flow: Flow): void {
   flow.printed = flow.printed?.concat(UNSEEN);
 }
@@ -21,12 +21,12 @@ function tooMany(flow: Flow, walk: Walk): void {
   printsMore(flow);
 }
 
-/** `continue` and `break` end a round: whether the next one comes nobody asks. */
+/** `continue` and `break` end a round; whether another round follows is not tracked. */
 function goesOn(worlds: Worlds): Worlds {
   return worlds.map((each) => (each.ended === 'loop' ? { ...each, ended: undefined } : each));
 }
 
-/** Has a round left everything as it was? Then one more shows nothing new. */
+/** Has a round left everything unchanged? Then one more shows nothing new. */
 function isSettled(before: Worlds, after: Worlds): boolean {
   return distinct([...before, ...after]).length === before.length;
 }
@@ -39,7 +39,7 @@ export function forLoop(
   walk: Walk,
 ): Worlds {
   let now: Worlds = [world];
-  // Of `select` a person says how often, and which.
+  // For `select`, a person chooses how often, and which.
   let counted = type === 'For';
   for (const word of words.slice(0, ROUNDS_MAX)) {
     const set = now.map((each) => assign(each, [[name.value, [word]]]));
@@ -51,7 +51,7 @@ export function forLoop(
   return distinct(now);
 }
 
-/** A loop of which nobody can say how often it goes round. The second round sees what the first has changed. */
+/** A loop with an unknown number of rounds. The second round sees what the first has changed. */
 export function uncountedLoop(
   worlds: Worlds,
   flow: Flow,
@@ -88,7 +88,7 @@ export function whileLoop(node: While, worlds: Worlds, flow: Flow, walk: Walk): 
   return revive(distinct([...worlds, ...now]), 'loop');
 }
 
-/** `while read x`: a round for each line, where they are known. */
+/** `while read x`: a round for each line, if the lines are known. */
 function linesGoneThrough({ kind, clause }: While, flow: Flow): Lines | undefined {
   const [only, ...others] = clause.commands;
   if (kind !== 'while' || others.length > 0 || only?.command.type !== 'Command') return undefined;

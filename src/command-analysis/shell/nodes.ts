@@ -16,7 +16,7 @@ export function countersIn(node: SyntaxNode): Map<string, readonly Word[]> {
   return counters;
 }
 
-/** The substitutions below a node, not those inside each other. */
+/** The substitutions below a node, without nested ones. */
 export function substitutionsIn(node: SyntaxNode): ParsedScript[] {
   const found: ParsedScript[] = [];
   const look = (child: SyntaxNode): void => {
@@ -29,7 +29,7 @@ export function substitutionsIn(node: SyntaxNode): ParsedScript[] {
   return found;
 }
 
-/** `f() { f | f & }`: each of them becomes two until nothing else fits. */
+/** `f() { f | f & }`: each call becomes two until the machine is full. */
 export function startsItselfTwice(body: SyntaxNode, name: string): boolean {
   let found = false;
   const look = (node: SyntaxNode): void => {

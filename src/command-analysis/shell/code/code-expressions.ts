@@ -10,12 +10,12 @@ const OPENS = new Set(['(', '[', '{']);
 const CLOSES = new Set([')', ']', '}']);
 const REACHES = new Set(['.', '->', '::']);
 
-/** What a program names may be a name that every object has: `constructor`. */
+/** A program may use a name that every object has: `constructor`. */
 function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Reads expressions in a list of tokens, with what its variables were given before. */
+/** Reads expressions in a list of tokens, using the values assigned to its variables so far. */
 export class Expressions {
   readonly tokens: readonly Token[];
   readonly variables: Map<string, Value>;
@@ -44,7 +44,7 @@ export class Expressions {
     let { value, end } = this.#operand(this.#skipLines(from), depth);
     for (;;) {
       const sign = this.tokens[end]?.kind === 'sign' ? this.tokens[end]?.value : undefined;
-      // Strings that stand side by side are one in Python.
+      // Adjacent strings are one string in Python.
       if (this.tokens[end]?.kind === 'text' && value.kind === 'text') {
         const next = this.#operand(end, depth);
         value = concatenated(value, next.value);
@@ -96,7 +96,7 @@ export class Expressions {
       }
     } else if (token.value === '[' || token.value === '(' || token.value === '{') {
       const items = this.list(from, depth);
-      // Parentheses around one thing are that thing.
+      // Parentheses around a single value are that value.
       value =
         token.value === '(' && items.values.length === 1 && !items.trailing
           ? (items.values[0] as Value)
@@ -116,7 +116,7 @@ export class Expressions {
     }, text(''));
   }
 
-  /** `.name`, `(…)`, `[…]` behind a value. */
+  /** `.name`, `(…)`, `[…]` after a value. */
   #behind(start: Value, from: number, depth: number): { value: Value; end: number } {
     let value = start;
     let end = from;
@@ -129,7 +129,7 @@ export class Expressions {
         if (this.is(at + 2, '(')) {
           const { values, end: after } = this.list(at + 2, depth);
           const result = own(FUNCTIONS, name.value)?.(values);
-          // PHP joins texts with a dot: `"rm " . escapeshellarg($x)`.
+          // PHP joins strings with a dot: `"rm " . escapeshellarg($x)`.
           const joined = value.kind === 'text' && result !== undefined ? concatenated(value, result) : result;
           value = own(METHODS, name.value)?.(value, values) ?? joined ?? unknown(name.value);
           end = after;
@@ -149,13 +149,13 @@ export class Expressions {
     }
   }
 
-  /** `[::-1]` turns a text round. */
+  /** `[::-1]` reverses a string. */
   #slice(at: number): Value[] | undefined {
     const inside = [1, 2, 3, 4].map((offset) => this.tokens[at + offset]?.value).join('');
     return inside === '::-1' || inside.startsWith('::-1') ? [text('::-1')] : undefined;
   }
 
-  /** What stands between brackets, apart by commas. */
+  /** What is between brackets, separated by commas. */
   list(from: number, depth: number): { values: Value[]; end: number; trailing: boolean } {
     const values: Value[] = [];
     let trailing = false;
@@ -175,7 +175,7 @@ export class Expressions {
     return { values, end: at, trailing };
   }
 
-  /** Over what is no expression that is read here, to the next comma or bracket of this level. */
+  /** Skips what is no readable expression, up to the next comma or bracket of this level. */
   #toComma(from: number): number {
     let open = 0;
     for (let at = from; at < this.tokens.length; at += 1) {

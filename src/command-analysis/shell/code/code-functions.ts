@@ -3,7 +3,7 @@ import { concatenated, filled, HOME, text, textOfValue, unknown, type Value } fr
 type Fn = (args: readonly Value[]) => Value;
 type Method = (self: Value, args: readonly Value[]) => Value;
 
-/** Of functions that take a text. */
+/** For functions that take a string. */
 const onText =
   (change: (value: string, ...more: (string | undefined)[]) => string | undefined): Fn =>
   ([first = unknown('…'), ...rest]) => {
@@ -48,7 +48,7 @@ const join = (by: string, values: readonly Value[]): Value =>
 
 const joined: Method = (self, args) => {
   const [first = text(',')] = args;
-  // 'x'.join(list) of Python, list.join('x') of the others.
+  // 'x'.join(list) in Python, list.join('x') in the other languages.
   if (self.kind === 'text' && first.kind === 'list') return join(self.text, first.items);
   if (self.kind === 'list') return join(textOfValue(first) ?? ',', self.items);
   if (self.kind === 'text' && first.kind === 'text') return join('/', [self, ...args]);
@@ -78,7 +78,7 @@ const buffer: Fn = ([value = unknown('…'), encoding]) => {
   return how === 'base64' ? text(base64(value.text)) : how === 'hex' ? text(hex(value.text)) : value;
 };
 
-/** What a call gives back, by the last name of what is called. */
+/** What a call returns, by the last part of the function's name. */
 export const FUNCTIONS: Readonly<Record<string, Fn>> = {
   chr,
   fromCharCode: chr,
@@ -150,7 +150,7 @@ const lower = asMethod(onText((value) => value.toLowerCase()));
 const upper = asMethod(onText((value) => value.toUpperCase()));
 const trimmed = asMethod(onText((value) => value.trim()));
 
-/** The same of methods; where the value is no text they may be functions of a module. */
+/** The same for methods; where the value is no string they may be functions of a module. */
 export const METHODS: Readonly<Record<string, Method | undefined>> = {
   join: joined,
   reverse: reversed,

@@ -10,11 +10,11 @@ const DEPTH_MAX = 3;
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** They hand a text to a shell, or a list of words to the system. */
+/** They pass a string to a shell, or a list of words to the system. */
 const STARTS = names(
   'system popen popen2 popen3 getoutput getstatusoutput check_output check_call run call Popen exec execSync shell_exec passthru proc_open spawn spawnSync execFile execFileSync execv execve execvp execvpe execl execle execlp execlpe spawnl spawnlp spawnv spawnvp posix_spawn create_subprocess_shell create_subprocess_exec execa execaSync execaCommand execaCommandSync Command capture2 capture2e capture3 execute sh shell',
 );
-/** They run a text as code of their own language. */
+/** They run a string as code of their own language. */
 const EVALUATES = names(
   'eval Function runInThisContext runInNewContext runInContext instance_eval class_eval',
 );
@@ -40,10 +40,10 @@ const RECURSIVE = names('recursive');
 const WRITES = names('writeFile writeFileSync file_put_contents write writeTextFile writeTextFileSync');
 const CUTS = names('truncate truncateSync');
 
-/** Where a program gets text from that nobody sees here. */
+/** Where a program gets text that is not visible here. */
 const OUTSIDE = names('stdin argv ARGV input readline gets environ ENV $ENV getenv STDIN');
 
-/** A value as a shell has to be given it. */
+/** A value as it has to be written for a shell. */
 function spelled(value: Value): string {
   if (value.kind === 'number') return String(value.number);
   if (value.kind !== 'text') return '"$unknown_part"';
@@ -67,7 +67,7 @@ class CodeReader {
   readonly #language: string;
   readonly #depth: number;
   readonly #runs: Inner[] = [];
-  /** What was listed last: loops go over it. */
+  /** The last listing: loops go over it. */
   #listing: Value = unknown('…');
   /** A shell was opened to be written to. */
   #pipes = false;
@@ -80,7 +80,7 @@ class CodeReader {
   }
 
   runs(): Inner[] {
-    // Loops of Python stand behind what they repeat: names first.
+    // In Python, a loop may come after what it repeats: names first.
     this.#tokens.forEach(({ kind, value }, at) => {
       if (kind !== 'name') return;
       this.#assigned(at, value);
@@ -99,7 +99,7 @@ class CodeReader {
     return this.#runs;
   }
 
-  /** What is told by names anywhere in a text: nobody follows a value that far. */
+  /** What is recognised by names anywhere in a text, because values are not followed that far. */
   #wholeText(): void {
     const named = new Set(this.#tokens.map(({ kind, value }) => (kind === 'name' ? value : '')));
     const has = (wanted: ReadonlySet<string>): boolean => wanted.values().some((each) => named.has(each));
@@ -191,14 +191,14 @@ class CodeReader {
       next?.kind === 'text' &&
       (STARTS.has(callee) || REMOVES.has(callee) || REMOVES_TREES.has(callee) || callee === '$')
     ) {
-      // Ruby, Perl and tagged templates need no brackets.
+      // Ruby, Perl and tagged templates need no parentheses.
       if (/^\$|\$$/.test(name) || callee === 'sh') this.#script(this.#value(at + 1));
       else this.#call(callee, this.#bare(at + 1), at, at);
     } else if (next?.kind === 'name' && (callee === 'unlink' || REMOVES_TREES.has(callee)))
       this.#call(callee, this.#bare(at + 1), at, at);
   }
 
-  /** Arguments without brackets, to the end of the statement. */
+  /** Arguments without parentheses, up to the end of the statement. */
   #bare(from: number): Value[] {
     const values: Value[] = [];
     for (let at = from; values.length < 50; ) {
@@ -280,7 +280,7 @@ class CodeReader {
     return this.#read.is(end, '.') && this.#tokens[end + 1]?.value === 'close';
   }
 
-  /** `f.unlink()`: what stands before the dot. */
+  /** `f.unlink()`: what is before the dot. */
   #owner(at: number): Value | undefined {
     const owner = this.#tokens[at - 2];
     return this.#read.is(at - 1, '.') && owner?.kind === 'name'
@@ -301,7 +301,8 @@ class CodeReader {
     const [first, ...rest] = values;
     if (first === undefined) return;
     if (first.kind === 'text') {
-      // A mode of Node's or Perl's may stand behind (`'inherit'`), words of the command in a list or one by one.
+      // A mode of Node or Perl may follow (`'inherit'`), and the command's words may be in a list or
+      // separate.
       const words =
         rest.filter(({ kind }) => kind === 'list').length > 0
           ? flat(rest.filter(({ kind }) => kind === 'list'))
@@ -326,7 +327,7 @@ class CodeReader {
     else this.#hidden(open);
   }
 
-  /** What would run is fetched, or decoded in a way that is not followed. */
+  /** What would run is downloaded, or decoded in a way that is not followed. */
   #hidden(open: number): void {
     if (this.#mentions(open, FETCHES))
       this.#runs.push({ unknown: 'code that is fetched', from: [{ name: 'curl', args: [literal('code')] }] });
@@ -336,7 +337,7 @@ class CodeReader {
       this.#runs.push({ unknown: 'what is decoded while running', from: [{ name: 'decode', args: [] }] });
   }
 
-  /** Is one of these names between the brackets? */
+  /** Is one of these names between the parentheses? */
   #mentions(open: number, wanted: ReadonlySet<string>): boolean {
     let depth = 0;
     for (let at = open; at < this.#tokens.length && at < open + 200; at += 1) {
@@ -352,13 +353,16 @@ class CodeReader {
 
   #queried(value: Value | undefined): void {
     if (value?.kind !== 'text' || !/^\s*(?:drop|truncate|delete|update|alter)\s/i.test(value.text)) return;
-    // A database in memory is nobody's.
+    // An in-memory database contains no data to lose.
     if (this.#tokens.some(({ kind, value: given }) => kind === 'text' && given === ':memory:')) return;
     this.#runs.push({ words: [literal('psql'), literal('-c'), literal(value.text.replaceAll(HOLE, 'x'))] });
   }
 }
 
-/** The commands that a program in another language would run, and the trees it would remove as commands that do the same. */
+/**
+ * The commands that a program in another language would run, and the trees it would remove, expressed as
+ * commands that do the same.
+ */
 export function runsInCode(source: string, language: string): Inner[] {
   return new CodeReader(source, language.toLowerCase(), 0).runs();
 }

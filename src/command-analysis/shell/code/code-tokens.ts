@@ -1,11 +1,14 @@
-/** One word of a program in another language, as far as all of them agree on what a word is. */
+/** One token of a program in another language, as far as these languages agree on tokens. */
 export interface Token {
   readonly kind: 'name' | 'text' | 'number' | 'sign';
-  /** Of a text: what is between its quotes, escapes read. */
+  /** For a string: what is between its quotes, with escapes resolved. */
   readonly value: string;
-  /** Of a text: its parts, where names or expressions stand between (`f"{x}"`, `${x}`); undefined: none do. */
+  /**
+   * For a string: its parts, if it contains names or expressions (`f"{x}"`, `${x}`); undefined: it contains
+   * none.
+   */
   readonly parts?: readonly (string | { readonly code: string })[] | undefined;
-  /** A text in backquotes: a command in Ruby, Perl, PHP; a template in JavaScript. */
+  /** A string in backquotes: a command in Ruby, Perl, PHP; a template in JavaScript. */
   readonly backquoted?: boolean;
 }
 
@@ -26,7 +29,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** `{x}` or `${x}` or `#{x}` within a text. */
+/** `{x}` or `${x}` or `#{x}` within a string. */
 function interpolated(text: string, opening: RegExp): Token['parts'] {
   const parts: (string | { code: string })[] = [];
   let from = 0;
@@ -44,7 +47,7 @@ function interpolated(text: string, opening: RegExp): Token['parts'] {
   return parts;
 }
 
-/** Where the text that starts with `quote` at `start` ends: behind its last quote. */
+/** Where the string that starts with `quote` at `start` ends: after its last quote. */
 function endOfText(code: string, start: number, quote: string): number {
   for (let at = start + quote.length; at < code.length; at += 1) {
     const character = code[at];
@@ -54,7 +57,7 @@ function endOfText(code: string, start: number, quote: string): number {
   return code.length;
 }
 
-/** What begins something that is not text, by the quotes around it. */
+/** What begins an expression within a string, by its quotes. */
 const OPENINGS: Readonly<Record<string, RegExp>> = {
   formatted: /\{/g,
   '`': /\$\{|#\{/g,
@@ -90,14 +93,14 @@ function delimited(code: string, start: number): { token: Token; end: number } |
   return { token: { kind: 'text', value, backquoted: ruby === 'x' || perl === 'qx' }, end: end + 1 };
 }
 
-/** Ruby and Elixir end names with a mark, too. */
+/** Ruby and Elixir names may also end with a mark. */
 const NAME = /[A-Za-z_$@][\w$]*(?:[!?](?=[( ]))?/y;
 const NUMBER = /0x[0-9a-fA-F]+|\d+(?:\.\d+)?/y;
 const COMMENT = /#[^{!][^\n]*|#!?[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 
 const SIGNS = new Set(['=>', '->', '::', '==', '!=', '+=', '.=']);
 
-/** What a character may begin: looked up for each one of a program, so by a table. */
+/** What a character may begin. A table, because it is looked up for every character of a program. */
 const BEGINS: ReadonlyMap<string, 'space' | 'comment' | 'name' | 'quote' | 'number' | 'percent'> = new Map([
   ...[...' \n\t\r\v\f'].map((character) => [character, 'space'] as const),
   ...[...'#/'].map((character) => [character, 'comment'] as const),
@@ -114,7 +117,10 @@ function matchAt(pattern: RegExp, code: string, at: number): string | undefined 
   return pattern.exec(code)?.[0];
 }
 
-/** A text that begins here, with the letters that may stand before its quote (`rb'…'`), or Perl's and Ruby's own quotes. */
+/**
+ * A string that begins here, with the letters that may precede its quote (`rb'…'`), or Perl's and Ruby's own
+ * quotes.
+ */
 function textAt(
   code: string,
   at: number,
@@ -129,7 +135,7 @@ function textAt(
   return word.startsWith('q') ? delimited(code, at) : undefined;
 }
 
-/** The words of code in Python, JavaScript, Ruby, Perl, PHP or their like. */
+/** The tokens of code in Python, JavaScript, Ruby, Perl, PHP or similar languages. */
 export function tokensOf(code: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < code.length && tokens.length < TOKENS_MAX; ) {

@@ -1,9 +1,9 @@
-/** What an expression would be, as far as it stands there. */
+/** What an expression evaluates to, as far as the source shows it. */
 export type Value =
   | { readonly kind: 'text'; readonly text: string; readonly glob?: boolean; readonly holes?: boolean }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'list'; readonly items: readonly Value[] }
-  /** A function of the language under its last name. */
+  /** A function of the language, by the last part of its name. */
   | { readonly kind: 'function'; readonly name: string }
   | { readonly kind: 'unknown'; readonly source: string };
 
@@ -12,7 +12,7 @@ export const unknown = (source: string): Value => ({ kind: 'unknown', source });
 
 /** The home folder: the shell that reads it knows where that is. */
 export const HOME = '\u{e000}';
-/** A part that is worked out while running. */
+/** A part that is computed at run time. */
 export const HOLE = '\u{e001}';
 
 const TEXT_CHARS_MAX = 64 * 1024;
@@ -22,7 +22,7 @@ export function textOfValue(value: Value): string | undefined {
   return value.kind === 'number' ? String(value.number) : undefined;
 }
 
-/** Two values put together; of what is unknown a hole remains. */
+/** Two values concatenated; an unknown value becomes a hole. */
 export function concatenated(left: Value, right: Value): Value {
   if (left.kind === 'list' && right.kind === 'list')
     return { kind: 'list', items: [...left.items, ...right.items] };

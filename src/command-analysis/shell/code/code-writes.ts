@@ -1,10 +1,10 @@
 /**
- * What one-liners of other languages write, found by the calls that everybody uses. This reads no language: a path counts
- * when it stands there as a literal, or is a variable that was given one.
+ * What one-liners of other languages write, found by commonly used calls. This parses no language: a path
+ * counts if it is a literal, or a variable that was assigned one.
  */
 export interface CodeWrites {
   readonly writes: readonly { readonly path: string; readonly how: 'file' | 'tree' }[];
-  /** What stands for a path that is worked out while running. */
+  /** The source of paths that are computed at run time. */
   readonly unclear: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const CHARS_MAX = 20_000;
 const FOUND_MAX = 100;
 
 const STRING = String.raw`(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\x60[^\x60\n$]*\x60)`;
-/** A literal, or something with a name; for paths also `Path('x')`. */
+/** A literal, or a named value; for paths also `Path('x')`. */
 const PATH = String.raw`(?:[rbuf]?${STRING}|(?:pathlib\.)?Path\(\s*${STRING}\s*\)|[A-Za-z_$@][\w.$]*(?:\[[^\]\n]{0,80}\]|\([^()\n]{0,80}\))?)`;
 
 interface Call {
@@ -35,7 +35,7 @@ function calls(): Call[] {
     call(String.raw`(?<![\w$])open\(\s*PATH\s*,\s*(?:mode\s*=\s*)?['"][rbt]*[wax+]`),
     call(String.raw`(?<![\w$.])PATH\.open\(\s*(?:mode\s*=\s*)?['"][rbt]*[wax+]`),
     call(String.raw`(?<![\w$.])PATH\.(?:write_text|write_bytes|unlink|touch|mkdir|rmdir)\(`),
-    // Texts and tables have methods of these names, too: only a path that can be read counts.
+    // Strings and tables have methods of these names too: only a readable path counts.
     { ...call(String.raw`(?<![\w$.])PATH\.(?:rename|replace)\(\s*PATH\s*\)`), loose: true },
     call(String.raw`os\.(?:remove|unlink|rmdir|mkdir|makedirs|truncate|chmod)\(\s*PATH`),
     call(String.raw`os\.(?:rename|replace|renames)\(\s*PATH\s*,\s*PATH`),
@@ -62,9 +62,9 @@ function calls(): Call[] {
   ];
 }
 
-/** Made when a program is met first: few command lines have one. */
+/** Compiled when the first program is met: few command lines contain one. */
 let CALLS: readonly Call[] | undefined;
-/** Something of this is in every call above. */
+/** Every call above contains one of these. */
 const MARK =
   /open|[wW]rite|touch|mkdir|makedirs|rm|unlink|rename|replace|move|truncate|chmod|copy|cp|delete|appendFile|file_put_contents/;
 
@@ -76,7 +76,7 @@ function unquote(text: string): string {
   return text.slice(1, -1).replace(/\\(.)/g, '$1');
 }
 
-/** The path an argument stands for, when it is there to be read. */
+/** The path an argument stands for, if it is readable. */
 function pathOf(argument: string, variables: ReadonlyMap<string, string>): string | undefined {
   if (/^f['"]/.test(argument) && argument.includes('{')) return undefined;
   const [, plain, wrapped] = WHOLE.exec(argument) ?? [];

@@ -36,7 +36,7 @@ type Id = keyof typeof PATTERNS;
 const SILENT = /^(?:|:|true|false)$/;
 const STARTUP =
   /\/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|login|cshrc|tcshrc|kshrc|inputrc|xinitrc|xprofile)$|\/\.config\/(?:fish|autostart)\//;
-/** Written all the time, and no loss: logs, devices, `/dev/null` and the like. */
+/** Written all the time, and no loss: logs, devices, marker files that are empty anyway. */
 const HARMLESS =
   /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+|shm\/.*|tcp\/.*|udp\/.*|pts\/\d+)$|\.(?:log|lock|pid|out|err|tmp|marker|stamp)$|\.(?:gitkeep|keep|nojekyll|touch)$|__init__\.py$/;
 
