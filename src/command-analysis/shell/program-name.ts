@@ -1,7 +1,10 @@
 import { globMatches } from '../../kernel/glob.ts';
 import { baseName, isKnown, literal, type Word } from './word.ts';
 
-/** Variables that everybody keeps a program in. Nothing in the command line gives them a value, so they hold that one. */
+/**
+ * Variables that commonly name a program. Nothing in the command line gives them a value, so they are assumed
+ * to name that one.
+ */
 const IN_VARIABLES =
   /^(?:(?<name>python3?|node|npm|npx|pnpm|yarn|bun|deno|git|docker|podman|kubectl|helm|terraform|cargo|rustc|ruby|perl|php|java|javac|mvn|gradle|make|cmake|ninja|sudo|psql|mysql|bash|shell|pip|pytest|go|adb|flutter|editor|visual|pager|browser|cc|cxx|ld|ar|cox|diff|compose|timeout|chrome|runner)(?:_(?:bin|cmd|exe|path|executable))?|(?<other>[a-z0-9_]+)_(?:bin|exe|executable))$/i;
 

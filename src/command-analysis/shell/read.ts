@@ -119,7 +119,7 @@ class Reader {
     return [changed];
   }
 
-  /** What of several commands goes into files, or on to whoever reads the output of all. */
+  /** What several commands print into files, or pass on to the reader of their joint output. */
   #sending(outputs: readonly Output[], world: World, own: Flow, flow: Flow, run: () => Worlds): Worlds {
     if (outputs.length > 0) this.#group(world, flow, outputs);
     const sent = isSentAway(outputs);
@@ -205,7 +205,7 @@ class Reader {
     this.commands.push(command);
     this.#files.note(command);
     if (this.commands.length === COMMANDS_MAX) this.#budget.end();
-    // Worked out only where somebody reads it.
+    // Computed only where it is read.
     if (flow.printed === undefined) return;
     flow.printed = flow.printed.concat(printedBy(command, this.#place) ?? [UNSEEN]);
   }
@@ -294,7 +294,7 @@ class Reader {
     return this.#sending(outputs, world, own, flow, () => this.#node(node.command, [world], own));
   }
 
-  /** Arithmetic and tests: nothing but the substitutions in them, and counters that nobody can follow. */
+  /** Arithmetic and tests: only the substitutions in them matter, and counters that can't be followed. */
   #other(node: SyntaxNode, worlds: Worlds, flow: Flow): Worlds {
     for (const world of worlds) this.#visit(node, world);
     const counters = countersIn(node);

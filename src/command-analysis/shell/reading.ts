@@ -5,8 +5,10 @@ import type { World } from './world.ts';
 /** Something would run here, and only the running shell will know what. */
 export interface Opaque {
   /**
-   * `command`: its name is unknown. `script`: a shell or an interpreter is given what nobody sees. `input`: it reads it, from a
-   * file, from a person, or from other commands. `bomb`: a function that starts itself twice. `unreadable`: no shell would read it, or the parser does not. `limit`: more than is looked at.
+   * `command`: its name is unknown. `script`: a shell or an interpreter is given code that is not visible.
+   * `input`: it reads the code from a file, from a person, or from other commands. `bomb`: a function that
+   * starts itself twice. `unreadable`: no shell would read it, or the parser does not. `limit`: more than is
+   * followed.
    */
   readonly kind: 'command' | 'script' | 'input' | 'bomb' | 'unreadable' | 'limit';
   readonly source: string;
@@ -31,7 +33,7 @@ export interface Flow {
   printed: Word[] | undefined;
   readonly through: readonly string[];
   readonly elsewhere?: boolean;
-  /** What has succeeded before; undefined where nobody can tell when it runs (`&`, `trap`). */
+  /** What has succeeded before; undefined if it is unknown when it runs (`&`, `trap`). */
   readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
   readonly when?: When;
 }

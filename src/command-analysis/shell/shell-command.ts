@@ -7,7 +7,7 @@ export interface Output extends Word {
   readonly beside?: boolean;
 }
 
-/** Goes all that is printed into files? With `2> errors` alone whoever reads it still does. */
+/** Does all output go into files? With `2> errors` alone, a reader still gets the output. */
 export function isSentAway(outputs: readonly Output[]): boolean {
   return outputs.some(({ text, beside }) => beside !== true && !STANDARD_OUTPUT.test(text));
 }

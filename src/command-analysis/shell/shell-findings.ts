@@ -16,7 +16,10 @@ export interface Write {
 export interface Sweep {
   /** `git pull`. */
   readonly command: string;
-  /** The folder whose work tree it is, as paths are written; empty: where the command line starts, also where nobody can tell. */
+  /**
+   * The folder of the work tree, as paths are written; empty: where the command line starts, also if it is
+   * unknown.
+   */
   readonly folder: string;
 }
 
@@ -119,7 +122,8 @@ export class ShellFindings {
       this.#unknown.add(`${word.unknown} as target of ${of}`);
       return;
     }
-    // An empty word is no path, and `-` is a stream; a line break makes it no file that anybody could lock.
+    // An empty word is no path, and `-` is a stream; with a line break it is no file that an agent could
+    // lock.
     if (word.text === '' || word.text === '-' || /[\0\n]/.test(word.text)) return;
     const place = within(command.folder, word);
     if (!isKnown(place)) {

@@ -7,7 +7,7 @@ export type Meaning = SyntaxNode | undefined;
 const NO_FUNCTION: readonly Meaning[] = [undefined];
 const ALL = '*';
 
-/** The functions of a shell. One name has several meanings where nobody can say which of its definitions is run. */
+/** The functions of a shell. A name has several meanings if it is unknown which of its definitions is run. */
 export class Functions {
   #meanings = new Map<string, Meaning[]>();
   /** Those that a shell inside this one knows as well; false: perhaps. */

@@ -111,7 +111,7 @@ const evaluate: Unwrap = (words) => {
   };
 };
 
-/** `source file` runs what nobody sees here; `source <(…)` may be seen. */
+/** `source file` runs code that is not visible here; `source <(…)` may be visible. */
 const sourced: Unwrap = (words, input) => {
   const [, file] = words;
   if (file === undefined) return undefined;
@@ -215,7 +215,7 @@ const fetched =
   (takes: string): Unwrap =>
   (words) => {
     const inner = words.slice(afterOptions(words, 1, takes));
-    // What is fetched by an address is nobody's known program.
+    // A program downloaded by its address is not a known program.
     const itself = /^(?:https?:|git[+:@]|github:|gitlab:|gist:)/.test(inner[0]?.text ?? '');
     return { ...runs(withoutVersion(inner)), itself };
   };
@@ -255,7 +255,7 @@ const flock: Unwrap = (words) => {
   return inner[0]?.text === '-c' ? script(inner[1], [], 'the script of flock') : runs(inner);
 };
 
-/** Without a file an interpreter runs what it reads. Is there something in it that nobody knows? */
+/** Without a file an interpreter runs its input. Is a part of that unknown? */
 function readsUnknown(args: readonly Word[], input: Lines | undefined): boolean {
   return textOf(input) === undefined && (args.length === 0 || (args.length === 1 && args[0]?.text === '-'));
 }

@@ -78,7 +78,7 @@ export interface Redirections {
   readonly input: Lines | undefined;
   /** The files it reads. */
   readonly reads: readonly Word[];
-  /** Whose output it reads instead of what is piped to it; undefined: no other. */
+  /** The commands whose output it reads instead of what is piped to it; undefined: none. */
   readonly from: readonly Printer[] | undefined;
 }
 
@@ -160,7 +160,7 @@ export function nameOf(node: SyntaxNode): string | undefined {
 
 const SUCCEEDS = new Set('cd pushd popd mkdir touch true : echo printf export set shopt umask'.split(' '));
 
-/** May it fail, so that what follows with `&&` is left out? Of these nobody expects it. */
+/** May it fail, so that what follows with `&&` is skipped? These commands are assumed not to fail. */
 export function mayFail(node: SyntaxNode): boolean {
   if (node.type !== 'Command') return true;
   return node.name !== undefined && !SUCCEEDS.has(node.name.value);

@@ -4,7 +4,7 @@ export interface Printer {
   readonly args: readonly Word[];
 }
 
-/** What `<(…)` lets somebody read. */
+/** What can be read from `<(…)`. */
 export interface Stream {
   readonly lines: Lines | undefined;
   readonly from: readonly Printer[];
@@ -25,7 +25,7 @@ export interface Word {
   readonly source?: string | undefined;
   /** Of an unknown word: what stands behind the last part that is unknown, such as `/bin/java`. */
   readonly tail?: string | undefined;
-  /** Of an unknown word: what it is where variables that nobody set are empty, and letters stand on both sides of them. */
+  /** For an unknown word: its text if unset variables are empty, where letters are on both sides of them. */
   readonly glued?: string | undefined;
   /** Of an unknown word: the commands that would print it. */
   readonly from?: readonly Printer[] | undefined;
@@ -87,7 +87,7 @@ export function textOf(lines: Lines | undefined): string | undefined {
   return unsure ? undefined : textSeen(lines);
 }
 
-/** The same, also where lines may be left out, or stand in another place: for whoever looks for something in it. */
+/** The same, even if lines may be missing or in another order: for searching in it. */
 export function textSeen(lines: Lines | undefined): string | undefined {
   if (lines === undefined || lines.some((line) => line.unknown !== undefined || line.glob)) return undefined;
   return lines.length === 1 ? lines[0]?.text : lines.map(({ text }) => text).join('\n');

@@ -1,7 +1,10 @@
 import { afterOptions } from './program-options.ts';
 import { isKnown, type Lines, type Printer, type Word } from './word.ts';
 
-/** What a wrapper would run: another command, a script in its arguments or its input, or something nobody can see. */
+/**
+ * What a wrapper would run: another command, a script in its arguments or its input, or something that is not
+ * visible.
+ */
 export type Inner =
   | { readonly words: readonly Word[]; readonly folder?: Word | undefined }
   /** `parameters`: `$0`, `$1` and on. */

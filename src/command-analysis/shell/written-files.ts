@@ -16,7 +16,10 @@ const FILES_MAX = 50;
 /** `--file=x`: the name of a file within an option. */
 const IN_OPTION = /^--[a-z][\w-]*=(.+)$/s;
 
-/** What a command line itself writes into files: whoever runs or prints one of them later has what can be seen here. */
+/**
+ * What a command line itself writes into files: a later command that runs or prints one of them uses content
+ * that is visible here.
+ */
 export class WrittenFiles {
   readonly #lines = new Map<string, Lines>();
   readonly #place: ShellPlace;

@@ -53,10 +53,7 @@ export interface ClaimState {
   readonly last_active_ms: number;
   /** `claim_expired` has been logged for this idle period. */
   readonly stale_since_ms?: number | undefined;
-  /**
-   * The person who has seen that it is stale and leaves it with its holder until the holder shows a sign of
-   * life.
-   */
+  /** The person who saw that it is stale and left it with its holder until the holder's next sign of life. */
   readonly kept_by?: string | undefined;
   readonly iteration?: number | undefined;
   readonly escalation?: Escalation | undefined;

@@ -113,8 +113,8 @@ const copy: Writer = (command, found) => {
 };
 
 /**
- * Other names for the sources. A hard one shows nobody later whose file it is, so it counts as a change of the file; what goes
- * through a symbolic one is followed, on the disk and within this command line.
+ * Other names for the sources. A hard link does not show later whose file it is, so it counts as a change of
+ * the file; a symbolic link is followed, on the disk and within this command line.
  */
 function linked(
   command: SimpleCommand,

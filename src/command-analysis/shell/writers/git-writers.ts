@@ -60,7 +60,7 @@ function isOther(source: Word | undefined): boolean {
 
 function writeAll({ tree, found }: Git, { text }: Word): void {
   const fromTop = text.startsWith(':');
-  // The top of the work tree is where the command line starts, as far as anybody can tell.
+  // The root of the work tree is assumed to be where the command line starts.
   const at = fromTop && isBelow(tree.folder) ? { ...tree, folder: literal('') } : tree;
   found.tree(at, literal(fromTop || text === '*' ? '.' : text));
 }
@@ -212,7 +212,7 @@ function config({ command, found }: Git): void {
 function setsByWords([first, ...rest]: readonly Word[]): boolean {
   if (first === undefined || /^(?:get|list)$/.test(first.text)) return false;
   if (/^(?:set|unset|rename-section|remove-section|edit)$/.test(first.text)) return true;
-  // What nobody knows may be a name and a value, unless it ends as a name does: `submodule.$name.url`.
+  // An unknown word may be a name and a value, unless it ends as a name does: `submodule.$name.url`.
   return rest.length > 0 || (!isKnown(first) && first.tail?.includes('.') !== true);
 }
 

@@ -46,7 +46,7 @@ function editing(takes: string, attaches: string): Writer {
 const code: Writer = (command, found) => {
   const source = codeOf(command.name, command.args, command.input);
   if (source === undefined) {
-    // Started bare it reads what somebody types, or what a file says.
+    // Started bare, it reads what a person types, or what a file contains.
     if (command.args.every(({ text }) => /^-(?:[iu]+)?$/.test(text)))
       found.unknown(`what ${command.name} reads`);
     return;
