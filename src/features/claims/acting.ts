@@ -63,7 +63,7 @@ function signsOf({ agent_id }: SingleAgent, now_ms: number): Range[] {
 }
 
 /**
- * The agent has a session that is not silent, or has worked on one of its claims. Searches all current
+ * The agent has a session that is not silent, or has recently worked on one of its claims. Searches all current
  * sessions and not the agent's own: over the months most of an agent's own sessions have ended.
  */
 function isLive(agent: SingleAgent, { stale_ms }: ClaimRules, loaded: Loaded, now_ms: number): boolean {

@@ -119,8 +119,8 @@ export interface ResolveStale {
 }
 
 /**
- * A person's decision about a claim whose holder has fallen silent. If the holder has come back unnoticed,
- * the claim is not taken from it.
+ * A person's decision about a claim whose holder has fallen silent. If the holder has come back, the claim is
+ * taken from it only with `even_if_active`.
  */
 export function resolveStaleClaim(command: ResolveStale): Decision<JsonObject> {
   const key = claimKey(command.feature, command.edge);

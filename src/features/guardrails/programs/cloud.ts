@@ -253,7 +253,7 @@ export const cloudTools = theme(PATTERNS, {
     )
       hit('cloud-change');
     else if (/^api/.test(said) && (deletes || deletesByQuery(run.texts.join(' ')))) hit('cloud-delete');
-    // A forced push in another form, which also bypasses the rules of the branch.
+    // Forced pushes in another form, and a merge that bypasses the rules of the branch.
     else if (/^api/.test(said) && movesRef(run.texts)) hit('cloud-change');
     else if (said === 'repo sync' && run.texts.includes('--force')) hit('cloud-change');
     else if (said === 'pr merge' && run.texts.includes('--admin')) hit('cloud-change');
