@@ -4,8 +4,9 @@ import { compare, doneAt_ms } from './task-file.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
 /**
- * What has been done for long enough goes to its month. First it is said in the file, then reported, then it is moved: wherever this
- * is cut short, the file still lies in `done/` and says what is to become of it. [DIR-5]
+ * Moves tasks that have been done for long enough to their month. First the file says so, then it is
+ * reported, then it is moved: wherever this is interrupted, the file is still in `done/` and says what is to
+ * be done with it. [DIR-5]
  */
 export function archiveOld(draft: TreeDraft, now_ms: number, { archive_ms }: WorkdirSettings): TaskAction[] {
   const old = draft.on('done').filter(({ task }) => {
@@ -17,7 +18,7 @@ export function archiveOld(draft: TreeDraft, now_ms: number, { archive_ms }: Wor
     .flatMap((file): TaskAction[] => {
       const { task, path } = file;
       const done_ms = doneAt_ms(task) ?? now_ms;
-      // By its id, for that is all that anybody knows of what is in the archive.
+      // By its id, since the id is all that is known of a task in the archive.
       const to = `archive/${isoTime(done_ms).slice(0, 7)}/${task.id}.yaml`;
       if (draft.isOccupied(to)) return [];
       const why = `it has been done since ${isoTime(done_ms).slice(0, 10)}`;

@@ -4,7 +4,7 @@ const NAMES_MAX = 8;
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Tasks that wait for each other in a circle, each with the way round. What has been assigned waits for nobody any more. */
+/** Tasks that wait for each other in a circle, each with its path. A task that has been assigned no longer waits. */
 export function circlesAmong(inbox: readonly TaskFile[]): Map<string, string> {
   const waiting = new Set(inbox.map(({ task }) => task.id));
   const graph = new Map(
@@ -21,7 +21,7 @@ export function circlesAmong(inbox: readonly TaskFile[]): Map<string, string> {
   return found;
 }
 
-/** From a task back to itself, as short as it gets. */
+/** The shortest path from a task back to itself. */
 function wayRound(graph: Graph, start: string, knot: ReadonlySet<string>): string[] {
   const before = new Map<string, string>();
   const line = [start];
@@ -42,8 +42,8 @@ interface Step {
 }
 
 /**
- * Groups in which everybody can be reached from everybody else (Tarjan's way, without recursion: a chain of ten thousand tasks is
- * no reason to fall over, and each task is looked at once).
+ * Groups in which every task can be reached from every other task. This is Tarjan's algorithm without
+ * recursion: a chain of ten thousand tasks must not overflow the stack, and each task is looked at once.
  */
 function knotsOf(graph: Graph): string[][] {
   const order = new Map<string, number>();

@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * Which artefacts are whose. Files are found by their name; only folders and patterns have to be held against others one by one, and
- * of those there are few.
+ * Which artefacts belong to which task. Files are found by name; only folders and patterns have to be
+ * compared one by one, and there are few of those.
  */
 export class ArtefactMap {
   readonly #files = new Map<string, Entry[]>();
@@ -42,7 +42,7 @@ export class ArtefactMap {
     }
   }
 
-  /** Entries of others that one of the task's artefacts meets. */
+  /** Entries of other tasks that overlap with one of the task's artefacts. */
   meeting({ task }: Pick<TaskFile, 'task'>): { readonly mine: string; readonly other: Entry }[] {
     return task.artefacts.flatMap((written) => {
       const area = artefactArea(written);
@@ -55,13 +55,16 @@ export class ArtefactMap {
 
   #candidates({ place }: Area): Entry[] {
     const below = this.#below.get(isFolderPlace(place) ? place : folderPlace(place)) ?? [];
-    // `docs`, without its slash, where somebody else is to change `docs/x.md`.
+    // `docs`, without its slash, where another task is to change `docs/x.md`.
     const above = foldersAbove(place).flatMap((folder) => this.#files.get(fileOfFolder(folder) ?? '') ?? []);
     return [...new Set([...(this.#files.get(place) ?? []), ...below, ...above, ...this.#wide])];
   }
 }
 
-/** Could one file be meant by both? A name that others have something below is a folder, with or without its slash. */
+/**
+ * Whether one file could be meant by both. A name that another task has something below is a folder, with or
+ * without its slash.
+ */
 function meet(a: Area, b: Area): boolean {
   if (overlap(a, b)) return true;
   if (isFolderPlace(a.place) || isFolderPlace(b.place)) return false;
@@ -74,14 +77,14 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** Tasks in progress that are about the same. [DIR-3] */
+/** Tasks in progress that are about the same artefacts. [DIR-3] */
 export function conflictsOf(working: readonly TaskFile[]): Conflict[] {
   const map = new ArtefactMap();
   for (const file of working) map.add(file);
   const found = new Map<string, Set<string>>();
   for (const file of working)
     for (const { mine, other } of map.meeting(file)) {
-      // Of a file and a pattern, the file is what they fight over.
+      // If a file and a pattern overlap, the conflict is about the file.
       const name = isNarrower(mine, other.written) ? mine : other.written;
       const ids = found.get(name) ?? new Set();
       found.set(name, ids.add(file.task.id).add(other.id));

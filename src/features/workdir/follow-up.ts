@@ -2,7 +2,10 @@ import type { FollowUp, TreeDraft } from './task-actions.ts';
 import { compare, doneAt_ms, type WorkTask } from './task-file.ts';
 import { freeId, inboxPath, stemOf } from './task-name.ts';
 
-/** Who is done and names a next agent is followed by a task for that one: once, for it is called as its parent says. [DIR-2] */
+/**
+ * A task that is done and names a next agent is followed by one task for that agent. There is only one, since
+ * its name follows from its parent. [DIR-2]
+ */
 export function chainDone(draft: TreeDraft, now_ms: number): void {
   const parents = draft.on('done').filter(({ task }) => isOpen(task));
   if (parents.length === 0) return;
@@ -13,7 +16,7 @@ export function chainDone(draft: TreeDraft, now_ms: number): void {
     if (before !== undefined) draft.update(parent, { follow_up: before }, `${before} follows it already`);
     else {
       const made = followUp(draft, parent.task, now_ms);
-      // First the task, then the word that it was made: killed in between, the next pass finds it by its parent.
+      // First the task is made, then its parent names it. Killed in between, the next pass finds it by its parent.
       draft.create(inboxPath(made.id), parent.path, made, `${id} is done, ${made.agent} is next`);
       draft.update(parent, { follow_up: made.id }, `${made.id} follows it`);
     }
@@ -24,7 +27,7 @@ function isOpen({ result, follow_up }: WorkTask): boolean {
   return result?.next_agent !== undefined && follow_up === undefined;
 }
 
-/** What was made of whom, by us or by a coordinator before us; the first one counts. */
+/** The follow-up of each task, made by us or by an earlier coordinator; the first one counts. */
 function followUps(draft: TreeDraft): Map<string, string> {
   const found = new Map(draft.known_follow_ups);
   const files = [...draft.files()].sort((a, b) => compare(a.task.id, b.task.id));
@@ -39,10 +42,10 @@ function followUp(draft: TreeDraft, parent: WorkTask, now_ms: number): FollowUp 
   const agent = result?.next_agent ?? '';
   const title = result?.next_task_title ?? `Follow-up to ${parent.id}`;
   return {
-    // From the parent alone: the minute in which a pass runs has no part in it.
+    // From the parent alone: it does not depend on the minute in which a pass runs.
     id: freeId(
       stemOf(doneAt_ms(parent) ?? 0, agent, title, 'follow-up'),
-      // Two parents may be done in one minute and ask for the same.
+      // Two parents may be done in the same minute and ask for the same.
       (id) => draft.isTaken(id) || draft.isOccupied(inboxPath(id)),
     ),
     agent,

@@ -7,7 +7,7 @@ import { type TaskFile, type TaskPriority, taskLastSign_ms, type WorkTask } from
 import { ownerOf } from './verbs.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
-/** The queue counts from 1, most urgent, to 10; in files it is a word. */
+/** The queue counts from 1, most urgent, to 10; files use words. */
 const MEANT: Readonly<Record<TaskPriority, SeenFile['priority']>> = {
   critical: { least: 1, usual: 1, most: 1 },
   high: { least: 2, usual: 3, most: 3 },
@@ -21,13 +21,13 @@ export function priorityWord(priority: number): TaskPriority {
   return words.find((word) => priority <= MEANT[word].most) ?? 'low';
 }
 
-/** A record has room for a task's own words, not for all that 256 KB of a file may hold. */
+/** A record has room for a task's own words, not for all of a file of up to 256 KB. */
 const SUMMARY_CHARS_MAX = 10_000;
 const ARTEFACT_CHARS_MAX = 500;
 const NOTES_MAX = 20;
 const NOTE_CHARS_MAX = 500;
 
-/** A file as its mirror has it; `task_id` is the record that it belongs to. */
+/** A file as its mirror stores it; `task_id` is the record that it belongs to. */
 export function seenFile(
   file: TaskFile,
   { task_id, directory }: { readonly task_id: string; readonly directory: string },
@@ -59,7 +59,7 @@ export function seenFile(
   }
 }
 
-/** Where it lies says more than what stands in it. */
+/** The folder of a file takes precedence over its contents. */
 function statusOf({ shelf, task: { status } }: TaskFile): FileStatus {
   switch (shelf) {
     case 'done':
@@ -105,7 +105,7 @@ function resultOf({ result, follow_up }: WorkTask): JsonObject | undefined {
   return Object.keys(said).length === 0 ? undefined : said;
 }
 
-/** What a task that is done leaves to the one that follows it. None: nobody goes on, or not yet. */
+/** What a finished task hands over to the task that follows it. Undefined: no task follows, or not yet. */
 export function handOverOf(file: TaskFile, follow_up: TaskFile | undefined): NewHandoff | undefined {
   const { task, shelf } = file;
   const { result } = task;

@@ -4,7 +4,7 @@ import type { CreateTaskFileInput } from './operations/create-task-file.ts';
 import type { FileWorkInput } from './operations/file-work-operation.ts';
 import type { ListTaskFilesInput } from './operations/show-task-files.ts';
 
-// What reads and writes work directories is loaded when somebody asks: most commands have nothing to do with it.
+// The code for work directories is loaded only when it is called: most commands don't need it.
 
 export interface Named {
   task_id: string;
@@ -26,7 +26,7 @@ const acting = async (
   ...[step, task_id, action, decide]: Parameters<typeof import('./operations/act-on-task-file.ts').act>
 ) => shown(step, await (await import('./operations/act-on-task-file.ts')).act(step, task_id, action, decide));
 
-/** In the store as well, where the directory is mirrored. */
+/** Updates the store as well, if the directory is mirrored. */
 const shown = async (step: Step, answer: JsonObject) =>
   (await import('./operations/mirrored-verb.ts')).mirrored(step, answer);
 

@@ -2,8 +2,8 @@ import type { TaskChanges, TreeDraft } from './task-actions.ts';
 import { type TaskFile, wholeSecond } from './task-file.ts';
 
 /**
- * Where a file lies is somebody's word: in an agent's folder it is that agent's, in `done/` it is done. What stands in it follows.
- * [DIR-7]
+ * The place of a file is a person's decision: in an agent's folder it is that agent's, in `done/` it is done.
+ * Its contents are updated to match. [DIR-7]
  */
 export function heedPersons(draft: TreeDraft, now_ms: number): void {
   for (const file of draft.on('assigned')) heedAssigned(draft, file, now_ms);
@@ -17,7 +17,7 @@ function heedAssigned(draft: TreeDraft, file: TaskFile, now_ms: number): void {
   if (isTheirs && goesOn) return;
   const changes: TaskChanges = {
     ...(isTheirs ? {} : { agent: folder }),
-    // Whoever has it now has not begun with it.
+    // The agent that has it now has not started it.
     ...(goesOn && (isTheirs || task.status === 'assigned') ? {} : { status: 'assigned' as const }),
     assigned_at_ms: now_ms,
   };

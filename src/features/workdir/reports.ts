@@ -7,7 +7,7 @@ import { lastSigns, type WorkdirFinding } from './workdir-findings.ts';
 
 const TEXT_CHARS_MAX = 300;
 
-/** To the second, as the logs have it. */
+/** To the second, as in the logs. */
 function stampOf(at_ms: number): string {
   return `${isoTime(at_ms).slice(0, 19).replace('T', ' ')} UTC`;
 }
@@ -25,7 +25,7 @@ function eventLine({ at_ms, type, task, agent, follow_up, text }: Occurrence): s
   return JSON.stringify({ at: isoTime(at_ms), type, task, agent, follow_up, text });
 }
 
-/** Somebody is given a task, begins or ends it once at a time: who it belongs to by now makes no second one of it. */
+/** These happen once at a given time. A later change of the task's agent does not make a second occurrence of it. */
 const ONCE =
   /^(?:\*\*[^*]+\*\* - (?:Assigned|Started|Completed) \S+|\{"at":"[^"]+","type":"(?:assigned|started|completed)","task":"[^"]+")/;
 
@@ -38,8 +38,8 @@ function known(text: string | undefined): Set<string> {
 }
 
 /**
- * Those that the JSON log does not know yet. What is older than its first line was cut off by somebody, and stays away; what is
- * still wrong is told all the same, however long it has been.
+ * The occurrences that the JSON log does not contain yet. What is older than its first line was cut off on
+ * purpose, and is not reported again. What is still wrong is reported anyway, however old it is.
  */
 export function freshIn(occurrences: readonly Occurrence[], events: string | undefined): Occurrence[] {
   const lines = known(events);
@@ -87,7 +87,7 @@ function handOverText({ at_ms, from, to }: HandOver): string {
   return `\n${lines.join('\n')}\n`;
 }
 
-/** What is appended begins on a line of its own. */
+/** Makes sure that appended text starts on a new line. */
 function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
@@ -99,7 +99,7 @@ export interface StatusFacts {
   readonly problems: readonly TreeProblem[];
 }
 
-/** The same files give the same text: no clock, no order of chance. */
+/** The same files give the same text: it depends on no clock and no random order. */
 export function agentStatus({ files, agents, findings, problems }: StatusFacts): string {
   const newest_ms = occurrencesIn(files, findings).at(-1)?.at_ms ?? 0;
   const updated = newest_ms === 0 ? 'never' : stampOf(newest_ms);

@@ -19,7 +19,7 @@ export interface TaskChanges {
   readonly follow_up?: string;
 }
 
-/** A task that comes of another one's result. */
+/** A task that follows from the result of another task. */
 export interface FollowUp {
   readonly id: string;
   readonly agent: string;
@@ -35,8 +35,8 @@ export interface FollowUp {
 }
 
 /**
- * One change of the tree, atomic by itself: between any two of them the process may be killed, and the next pass goes on from there.
- * `why` is for people.
+ * One change of the tree, atomic by itself: the process may be killed between any two of them, and the next
+ * pass continues from there. `why` is for people.
  */
 export type TaskAction = { readonly id: string; readonly why: string } & (
   | { readonly kind: 'move'; readonly from: string; readonly to: string }
@@ -44,11 +44,11 @@ export type TaskAction = { readonly id: string; readonly why: string } & (
   | {
       readonly kind: 'create';
       readonly path: string;
-      /** Where the task lies that it follows. */
+      /** The path of the task that it follows. */
       readonly parent: string;
       readonly follow_up: FollowUp;
     }
-  /** Of two names of one file, the older one goes. */
+  /** Removes the older of two names of the same file. */
   | { readonly kind: 'drop'; readonly path: string; readonly twin: string }
 );
 
@@ -80,7 +80,7 @@ export class TreeDraft {
     return this.#byId.get(id);
   }
 
-  /** Nobody else may have the name, not even in the archive. */
+  /** Whether a task has this name, even in the archive. */
   isTaken(id: string): boolean {
     return this.#byId.has(id) || this.archived.has(id);
   }

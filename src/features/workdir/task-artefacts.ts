@@ -2,9 +2,9 @@ import { type Area, ROOT_PLACE, unambiguous } from '../../kernel/area.ts';
 import { hasWildcard } from '../../kernel/glob.ts';
 
 /**
- * The area that an artefact names: a file, a folder (with its slash) or a pattern. As it is written in the repository: links are not
- * followed, for a pass looks at nothing outside of the work directory. Undefined: it leads out of the repository, so that nobody
- * else can mean it.
+ * The area that an artefact names: a file, a folder (with its slash) or a pattern. It is taken as written:
+ * links are not followed, since a pass looks at nothing outside of the work directory. Undefined: it leads
+ * out of the repository, so no other task can mean it.
  */
 export function artefactArea(written: string): Area | undefined {
   const text = written.trim().normalize('NFC').replaceAll('\\', '/');

@@ -1,17 +1,17 @@
 const HOUR_MS = 3_600_000;
 
 export interface WorkdirSettings {
-  /** In progress for longer: flagged. */
+  /** A task in progress for longer is flagged. */
   readonly timeout_ms: number;
-  /** An agent that has something to do and gives no sign for longer: flagged. */
+  /** An agent that has something to do and gives no sign of life for longer is flagged. */
   readonly silent_ms: number;
-  /** Done for longer: archived. */
+  /** A task that has been done for longer is archived. */
   readonly archive_ms: number;
-  /** A task that would change what another one is changing waits in the inbox. */
+  /** A task that would change what another task is changing waits in the inbox. */
   readonly serialise_conflicts: boolean;
-  /** The tasks are shown in the repository's store, too, also where nobody names one. */
+  /** The tasks are mirrored to the repository's store even if the caller names no store. */
   readonly mirror: boolean;
-  /** Tasks of the queue that become files, by their type (`*`: any other), and for whom. */
+  /** Tasks of the queue that become files, by their type (`*`: any other), with the agent for each. */
   readonly take_from_queue: Readonly<Record<string, string>>;
 }
 

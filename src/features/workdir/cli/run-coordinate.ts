@@ -69,7 +69,7 @@ export async function coordinateCommand(
   result.code = codeOf(pass, mirror);
 }
 
-/** A store that somebody names, or `mirror: true`, means that the tasks are shown there; a dry run shows nobody anything. */
+/** Tasks are mirrored to a store if the caller names one, or with `mirror: true`. A dry run mirrors nothing. */
 async function mirrorFor(
   { root, settings }: Place,
   options: CoordinateOptions,
@@ -95,7 +95,10 @@ async function mirrorFor(
   return mirror;
 }
 
-/** In the repository of the work directory, wherever somebody stands: its store is meant, and its names of folders. */
+/**
+ * In the repository of the work directory, whatever the current folder is: its store is meant, and its folder
+ * names.
+ */
 function standingIn(root: string, cwd: string): string {
   const way = relative(findWorkspace(cwd).root, root);
   return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? root : cwd;
@@ -160,7 +163,7 @@ async function publish(
     const published = await publishPass(run, { root, env: terminal.env, push });
     if ('success' in published) return await conclude(terminal, published, options, result);
     const { pass, commit, pushed, replanned } = published;
-    // Not before it stands: a pass that is taken back was none.
+    // Only once the pass is final: a pass that is taken back must not be shown.
     await mirror?.show(pass);
     await show(place, pass, options, terminal, mirror, { commit: commit ?? null, pushed, replanned });
     result.code = codeOf(pass, mirror);
@@ -169,7 +172,7 @@ async function publish(
   }
 }
 
-/** Looked up before each pass: whoever changes the settings need not start anything anew. */
+/** Looked up before each pass, so that a change of the settings needs no restart. */
 function placeFor(dir: string | undefined, { cwd, env }: Terminal): Place | Refusal {
   const root = dir === undefined ? usualRoot(cwd, env) : findRoot(dir, cwd);
   if (typeof root !== 'string') return root;
@@ -202,13 +205,13 @@ async function runPass(
   });
 }
 
-/** The same id however often it is sent, so that who gets it twice can tell. */
+/** The same id however often it is sent, so that a receiver can recognise duplicates. */
 function noticeOf({ type, task, agent, text, at_ms }: Occurrence): JsonObject {
   const notice_id = fingerprint(`${type}\n${task}\n${at_ms}`);
   return { notice_id, kind: `task_${type}`, title: text, task_id: task, agent_id: agent, at: isoTime(at_ms) };
 }
 
-/** For cron: 1, some file needs mending; 3, some task waits for a person; else 0. */
+/** For cron: 1, some file needs fixing; 3, some task waits for a person; else 0. */
 function codeOf({ problems, left, findings }: PassResult, mirror?: PassMirror): number {
   if (problems.length + left.length > 0 || mirror?.isWell === false) return 1;
   return findings.some(({ kind }) => kind === 'error' || kind === 'stalled') ? 3 : 0;

@@ -9,7 +9,7 @@ export type ParsedSettings =
   | { readonly ok: true; readonly settings: WorkdirSettings }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
-/** Each is looked up by itself, in every pass. */
+/** Each type is looked up separately, in every pass. */
 const TYPES_MAX = 50;
 const HOUR_MS = 3_600_000;
 const hours = z
@@ -33,7 +33,7 @@ const schema = z.strictObject({
     .optional(),
 });
 
-/** `coordinator.yml`: how a pass goes about its work. A key that is not known is a mistake: it would have no effect. */
+/** `coordinator.yml`: the settings of a pass. An unknown key is a mistake, since it would have no effect. */
 export function parseSettings(text: string): ParsedSettings {
   const deep = depthProblem(text);
   if (deep !== undefined) return { ok: false, problems: [deep] };

@@ -13,7 +13,7 @@ export type ParsedTask =
   | { readonly ok: true; readonly task: WorkTask }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
-/** Part of a path and of a file's name: nothing that leads elsewhere. */
+/** Part of a path and of a file name: nothing that leads to another folder. */
 export const AGENT_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 export const TASK_ID = /^[A-Za-z0-9][\w.:+@-]{0,199}$/;
 
@@ -24,7 +24,7 @@ const text = (max: number) =>
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no NUL, no unpaired surrogates');
 const blank = (given: unknown) => (given === null || given === '' ? undefined : given);
 const optional = <S extends z.ZodType>(schema: S) => z.preprocess(blank, schema.optional());
-/** `a` where a list is meant is a list of one. */
+/** `a` where a list is expected is a list of one. */
 const list = z.preprocess(
   (given) => (typeof given === 'string' ? [given] : given),
   z.array(text(limits.task_description_chars_max)).max(1000, 'at most 1000 of them'),
@@ -38,7 +38,7 @@ const moment = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** A time without a zone is UTC: the same file is read by machines of all zones. */
+/** A time without a zone is UTC: the same file is read by machines in all zones. */
 function momentOf(given: string): number | undefined {
   const trimmed = given.trim();
   if (!/^\d{4}-\d\d-\d\d/.test(trimmed)) return undefined;
@@ -52,7 +52,7 @@ function momentOf(given: string): number | undefined {
   return found !== undefined && 'at_ms' in found ? found.at_ms : undefined;
 }
 
-/** Also what a follow-up is to be called: nothing may come of a task that could not be read itself. */
+/** Also becomes the title of a follow-up: a task must not produce one that can't be read. */
 const title = optional(text(2000).refine((value) => !isUnprintable(value), 'printable characters only'));
 const schema = z.object({
   id,
@@ -79,7 +79,7 @@ const schema = z.object({
   completed_at: optional(moment),
   archived_at: optional(moment),
   follow_up: optional(id),
-  // What it names is looked up before it counts for anything.
+  // The task it names is looked up before the value is used.
   work_id: text(200).optional().catch(undefined),
   result: optional(
     z.object({
@@ -102,7 +102,7 @@ const schema = z.object({
       z.object({
         message: optional(text(limits.task_description_chars_max)),
         timestamp: optional(moment),
-        // Whatever else stands there keeps nobody from going on.
+        // An invalid value must not block the task.
         retry_count: z.int().min(0).optional().catch(undefined),
       }),
     ]),
@@ -113,13 +113,16 @@ type TaskYaml = z.output<typeof schema>;
 
 const WANTED = new Set(Object.keys(schema.shape));
 
-/** A task's file. Keys that mean nothing to us may be anything; a mistake in the others is told with its line. */
+/**
+ * A task's file. Keys that we don't know may hold anything; a mistake in the other keys is reported with its
+ * line.
+ */
 export function parseTask(given: string): ParsedTask {
   const read = schema.safeParse(readPlain(given, WANTED));
   if (read.success) return taskOf(read.data, []);
   const deep = depthProblem(given);
   if (deep !== undefined) return { ok: false, problems: [deep] };
-  // The whole language, and the lines of what is wrong.
+  // Full YAML, with the line of each problem.
   const { value, problems } = readYaml(given, schema, schema, { key_lines: true });
   return value === undefined ? { ok: false, problems } : taskOf(value, problems);
 }

@@ -17,9 +17,9 @@ export interface PassOptions {
   readonly root: string;
   readonly now_ms: number;
   readonly settings: WorkdirSettings;
-  /** Only say what would be done. */
+  /** Only report what would be done. */
   readonly dry_run?: boolean | undefined;
-  /** Tells a person; what it throws is the reason why nobody was told, and the next pass tries again. */
+  /** Tells a person. If it throws, the error is the reason why no person was told, and the next pass tries again. */
   readonly escalate?: ((occurrence: Occurrence) => Promise<void>) | undefined;
 }
 
@@ -34,14 +34,15 @@ export interface PassResult {
   readonly files: readonly TaskFile[];
 }
 
-/** What a person should hear of without having asked. */
+/** What a person should be told without asking. */
 const ESCALATED: ReadonlySet<Occurrence['type']> = new Set(['error', 'stalled']);
 
 const EVENTS = 'logs/coordinator.jsonl';
 
 /**
- * One pass over a work directory: read, plan, do, report. It knows nothing but the files; killed anywhere it leaves a state that the
- * next one goes on from, and on what it has left itself it finds nothing to do.
+ * One pass over a work directory: read, plan, do, report. It knows nothing but the files. Killed anywhere, it
+ * leaves a state that the next pass continues from; and on the result of a complete pass, the next pass finds
+ * nothing to do.
  */
 export async function coordinate(options: PassOptions): Promise<PassResult> {
   const { root, settings, dry_run = false } = options;
@@ -58,7 +59,7 @@ export async function coordinate(options: PassOptions): Promise<PassResult> {
   }
   const applier = new Applier(root, tree.texts);
   const applied = await applier.apply(actions);
-  // Somebody was quicker than us somewhere: what is reported is what is there.
+  // Another process was faster somewhere: the report describes what is really there.
   const seen = applied.left.length === 0 ? planned : asItIs(planned, readTree(root), now_ms, settings);
   const fresh = await report(seen, tree, reports, options);
   const archived = await applier.apply(archiving);
@@ -91,7 +92,7 @@ function asItIs(
   };
 }
 
-/** Answers what nobody knew before. */
+/** Answers the occurrences that were not known before. */
 async function report(
   { files, staying, findings }: Seen,
   { agents, problems }: WorkTree,
@@ -105,7 +106,7 @@ async function report(
   await reports.keep(reports.place('HANDOFFS.md'), (text) => withHandOvers(text, files));
   const facts = { files: staying, agents, findings, problems };
   await reports.keep(reports.place('AGENT_STATUS.md'), () => agentStatus(facts));
-  // Last: who is in it has been told of.
+  // Last, since an entry here means that a person has been told.
   await reports.keep(EVENTS, (text) =>
     withEvents(
       text,
@@ -148,7 +149,10 @@ class Reports {
     return basename(this.#root) === 'collaboration' ? name : `collaboration/${name}`;
   }
 
-  /** None, where nobody can say what has been told: better once too few, and a problem, than the same every five minutes. */
+  /**
+   * None, if what has been told can't be read: better to report once too few, and a problem, than the same
+   * every five minutes.
+   */
   async fresh(occurrences: readonly Occurrence[]): Promise<Occurrence[]> {
     const events = await this.#tried(EVENTS, 'read', async () => ({
       text: await readKept(this.#root, EVENTS),
@@ -175,7 +179,7 @@ class Reports {
   }
 }
 
-/** What a killed pass was writing: nobody will go on with it. */
+/** Files that a killed pass was writing: no process will finish them. */
 async function removeAsides(root: string, asides: readonly Aside[]): Promise<void> {
   for (const { path, pid } of asides)
     if (!isRunning(pid)) await rm(join(root, path), { force: true }).catch(() => {});

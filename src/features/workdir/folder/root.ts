@@ -6,11 +6,11 @@ import { readBounded } from '../../../storage/read-bounded.ts';
 import { parseSettings } from '../files/settings-yaml.ts';
 import { DEFAULT_WORKDIR, type WorkdirSettings } from '../workdir-settings.ts';
 
-/** Where work directories are, seen from the folder that somebody names. */
+/** Where work directories are, relative to the folder that the caller names. */
 const USUAL = ['', 'work', 'work/collaboration'];
 const SETTINGS = 'coordinator.yml';
 
-/** The folder that has an `inbox/` or an `assigned/` in it: the named one, or a usual one below it. */
+/** The folder that contains an `inbox/` or an `assigned/`: the named one, or a usual one below it. */
 export function findRoot(named: string | undefined, cwd: string): string | Refusal {
   const from = resolve(cwd, named ?? '.');
   for (const place of USUAL) {
@@ -32,7 +32,7 @@ function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** `coordinator.yml` in the root, or what goes without one. */
+/** `coordinator.yml` in the root, or the defaults. */
 export function readSettings(root: string): WorkdirSettings | Refusal {
   const path = join(root, SETTINGS);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return DEFAULT_WORKDIR;

@@ -7,19 +7,19 @@ import { errorCode, lstatIfThere, realPath, unlessMissing } from '../../../stora
 import { PlaceProblem } from '../../../storage/storage-place.ts';
 import { rewriteTask, type TextChanges } from './task-text.ts';
 
-/** Somebody else was quicker: what was meant is not what is there any more. Whoever looks anew finds what is. */
+/** Another process was faster: the file is no longer what the change was meant for. The caller has to read again. */
 export class Meanwhile extends Error {}
 
 let count = 0;
 
 /**
- * The task files of a root as they were read. Each change is whole or not at all, and a file is changed or moved only as long as it
- * says what it said then: a person's edit is never written over.
+ * The task files of a root as they were read. Each change is made completely or not at all. A file is changed
+ * or moved only if it still has the contents that were read: a person's edit is never overwritten.
  */
 export class TaskFolder {
   readonly #root: string;
   readonly #texts: Map<string, string>;
-  /** Their names are put on the disk together. */
+  /** Folders with changed names, which are synced to the disk together. */
   readonly #folders = new Set<string>();
 
   constructor(root: string, texts: ReadonlyMap<string, string>) {
@@ -30,7 +30,7 @@ export class TaskFolder {
   async move(from: string, to: string): Promise<void> {
     const [source, target] = [await this.#path(from), await this.#path(to)];
     await this.expectUnchanged(from, source);
-    // An agent's folder that is gone was taken away by somebody.
+    // If an agent's folder is gone, it was removed on purpose.
     if (!to.startsWith('assigned/')) await makeFolder(dirname(target));
     moveNew(source, target);
     const text = this.#texts.get(from);
@@ -38,7 +38,7 @@ export class TaskFolder {
     if (text !== undefined) this.#texts.set(to, text);
   }
 
-  /** Throws where it says something else by now, or is not there. */
+  /** Throws if its contents have changed, or it is not there. */
   async expectUnchanged(path: string, real?: string): Promise<void> {
     const now = readBounded(real ?? (await this.#path(path)), { links: false });
     if (!now.ok) throw new Meanwhile(now.reason);
@@ -65,7 +65,7 @@ export class TaskFolder {
     this.#texts.set(path, text);
   }
 
-  /** `agreed` is asked when all is on the disk but its name; what it throws leaves nothing behind. */
+  /** `agreed` is called when everything but the name is on the disk. If it throws, nothing is left behind. */
   async create(path: string, text: string, agreed?: () => Promise<void>): Promise<void> {
     const target = await this.#path(path);
     count += 1;
@@ -81,7 +81,7 @@ export class TaskFolder {
     this.#texts.set(path, text);
   }
 
-  /** Of two names of one file, one may go. */
+  /** Removes one of two names of the same file. */
   async drop(path: string, twin: string): Promise<void> {
     const [one, other] = [await this.#path(path), await this.#path(twin)];
     const [a, b] = [readBounded(one, { links: false }), readBounded(other, { links: false })];
@@ -91,7 +91,7 @@ export class TaskFolder {
     this.#texts.delete(path);
   }
 
-  /** All names are on the disk. */
+  /** Makes sure that all names are on the disk. */
   async sync(): Promise<void> {
     for (const folder of this.#folders) await unlessMissing(syncFolder(folder));
     this.#folders.clear();
@@ -104,7 +104,7 @@ export class TaskFolder {
   }
 }
 
-/** Never in the place of another file: `rename` would write over it. Where a disk knows no second names, it is looked first. */
+/** Never replaces another file, as `rename` would. If the disk has no hard links, it checks first. */
 function moveNew(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -116,9 +116,9 @@ function moveNew(from: string, to: string): void {
     renameSync(from, to);
     return;
   }
-  // Killed here, the file has two names; the next pass takes the older one away.
+  // If the process is killed here, the file has two names; the next pass removes the older one.
   const [old, now] = [lstatSync(from, { throwIfNoEntry: false }), lstatSync(to, { throwIfNoEntry: false })];
-  // Saved by an editor at this very moment: that is another file, and ours is in the way of it.
+  // An editor saved the file at this very moment. That is a different file, and ours is in its way.
   if (old !== undefined && now !== undefined && (old.ino !== now.ino || old.dev !== now.dev)) {
     unlinkSync(to);
     throw new Meanwhile('it was changed meanwhile');
@@ -126,7 +126,7 @@ function moveNew(from: string, to: string): void {
   unlinkSync(from);
 }
 
-/** Why a change was not made, for whoever wanted it. What is nobody's doing is thrown. */
+/** Why a change was not made, for the caller. Unexpected errors are thrown. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Meanwhile || error instanceof PlaceProblem) return error.message;
   const code = errorCode(error);

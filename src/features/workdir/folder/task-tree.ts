@@ -21,7 +21,7 @@ const REPORT_FOLDERS = ['', 'collaboration', 'logs'];
 const READ_SHELVES = ['inbox', 'assigned', 'done', 'fridge'] as const;
 
 export interface ReadTree extends WorkTree {
-  /** As they were read: whoever changes one makes sure that it is still this. */
+  /** As they were read. A change to a file first checks that it still has this text. */
   readonly texts: ReadonlyMap<string, string>;
   /** Half-written files, with the process that wrote them. */
   readonly asides: readonly Aside[];
@@ -32,7 +32,10 @@ export interface Aside {
   readonly pid: number;
 }
 
-/** All task files below a root. What can't be read is told, the rest counts; nothing outside of the root is looked at. */
+/**
+ * All task files below a root. A file that can't be read is reported and the rest counts. Nothing outside of
+ * the root is looked at.
+ */
 export function readTree(root: string): ReadTree {
   return new TreeReader(root).read();
 }
@@ -82,7 +85,7 @@ class TreeReader {
       .map(({ name }) => name);
   }
 
-  /** In the order of their names, whatever the disk's is. */
+  /** Sorted by name, whatever order the disk has. */
   #entries(folder: string): Dirent[] {
     const path = join(this.#root, folder);
     try {
@@ -135,7 +138,8 @@ class TreeReader {
     }
     const read = readBounded(join(this.#root, path), { links: false });
     if (!read.ok) {
-      // Moved on since it was listed; but a name that is no text leads nowhere, and somebody has to know.
+      // It was moved since it was listed. But a name that is not valid text can never be opened, and a person
+      // has to know.
       if (read.missing !== true || path.includes('\uFFFD')) this.#complain(path, read.reason);
       return;
     }
@@ -155,7 +159,7 @@ class TreeReader {
     this.#files.push({ path, shelf, folder, task });
   }
 
-  /** Names only: a task in the archive is done, whatever stands in it. */
+  /** Names only: a task in the archive is done, whatever its file says. */
   #archive(): Map<string, string> {
     this.#list('archive', 1);
     const names = new Map<string, string>();
@@ -165,8 +169,8 @@ class TreeReader {
   }
 
   /**
-   * What follows whom among those that are not in the plan: doubles, and tasks in the archive. The latter are read only where a parent
-   * does not say itself what follows it, as in trees that another coordinator has kept.
+   * Follow-ups among the tasks that are not in the plan: duplicates, and tasks in the archive. The latter are
+   * read only if a parent does not name its follow-up itself, as in trees that another coordinator has kept.
    */
   #followUpsElsewhere(
     archived: ReadonlyMap<string, string>,
@@ -190,8 +194,9 @@ class TreeReader {
   }
 
   /**
-   * One file under two names, as a move that was cut short leaves it: the older name goes. A copy that somebody has made is another
-   * file, and stays; so does whatever lies in the fridge, where we never put anything.
+   * One file under two names, as an interrupted move leaves it: the older name is removed. A copy that a
+   * person has made is a different file, and stays. So does everything in the fridge, where we never put
+   * anything.
    */
   #takeTwins(archived: ReadonlyMap<string, string>): (readonly [string, string])[] {
     const twins: (readonly [string, string])[] = [];
@@ -220,7 +225,7 @@ class TreeReader {
     return read.ok ? read.inode : undefined;
   }
 
-  /** Nobody can say which of them is meant. */
+  /** It can't be told which of them is meant. */
   #setDoublesAside(archived: ReadonlyMap<string, string>): Set<TaskFile> {
     const double = new Set<TaskFile>();
     for (const [id, group] of Map.groupBy(this.#files, ({ task }) => task.id)) {

@@ -4,12 +4,12 @@ import { makeFolder } from '../../../storage/lasting.ts';
 import { errorCode, realPath, unlessMissing } from '../../../storage/real-path.ts';
 import { Meanwhile } from './task-folder.ts';
 
-/** A verb takes milliseconds: whoever has had its turn for so long was killed in it. */
+/** A verb takes milliseconds: a process that has held its turn for this long was killed. */
 const TURN_MS_MAX = 30_000;
 
 /**
- * One verb at a time on one file: of two agents that start a task at the same moment one is told that the other has it. The file
- * beside the task that says so is in nobody's way; a pass does not look at it.
+ * One verb at a time on one file: if two agents start a task at the same moment, one of them is told that the
+ * other one has it. The lock file beside the task blocks nothing else; a pass does not look at it.
  */
 export async function inTurn<T>(
   root: string,

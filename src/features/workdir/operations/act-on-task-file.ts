@@ -12,8 +12,8 @@ import { meantId, type WorkPlace, workPlace } from './workdir-place.ts';
 export type Decide = (call: VerbCall) => VerbPlan;
 
 /**
- * One verb on one task: read, decided and done in its turn, step by step, as long as the file says what it said. `action` is the
- * word for it in the answer.
+ * One verb on one task: read, decided and carried out in its turn, step by step, as long as the file has not
+ * changed. `action` is the word for it in the answer.
  */
 export async function act(step: Step, given: string, action: string, decide: Decide): Promise<JsonObject> {
   const place = workPlace(step);
@@ -26,7 +26,7 @@ export async function act(step: Step, given: string, action: string, decide: Dec
   if (refusal !== undefined) return refusal;
   try {
     return await inTurn(place.root, file.path, step.now_ms(), async () => {
-      // To the second, as the files have it.
+      // To the second, as in the files.
       const now_ms = Math.floor(step.now_ms() / 1000) * 1000;
       const plan = decide({ file, by: step.caller.agent_id, now_ms });
       if ('wrong' in plan) return wrongStatus(place, file, plan.wrong);
@@ -49,7 +49,7 @@ function wrongStatus({ shown }: WorkPlace, { task, path }: TaskFile, why: string
 async function carryOut({ root, tree }: WorkPlace, file: TaskFile, { steps }: { steps: PlanSteps }) {
   const folder = new TaskFolder(root, tree.texts);
   try {
-    // A move that was cut short has left two names: with one of them changed nobody could tell which is meant.
+    // An interrupted move has left two names. If one of them were changed, it could not be told which is meant.
     const twin = tree.twins.find(([, newer]) => newer === file.path);
     if (twin !== undefined) await folder.drop(...twin);
     let { path } = file;
@@ -67,7 +67,7 @@ async function carryOut({ root, tree }: WorkPlace, file: TaskFile, { steps }: { 
 
 type PlanSteps = Extract<VerbPlan, { steps: unknown }>['steps'];
 
-/** Where it lies says the same already: a pass that was quicker has written it into the file, or the next one will. */
+/** Its folder says the same already: a faster pass has written it into the file, or the next one will. */
 async function afterMove(folder: TaskFolder, ...[path, changes]: Parameters<TaskFolder['update']>) {
   try {
     await folder.update(path, changes);
@@ -119,7 +119,7 @@ function fileOf({ tree, shown }: WorkPlace, task_id: string): TaskFile | Refusal
   });
 }
 
-/** An agent goes by its own tasks: those for its name, or for its role. */
+/** An agent may act on its own tasks: those for its name, or for its role. */
 function notTheirs({ authority, caller, agent_role }: Step, file: TaskFile): Refusal | undefined {
   const agent = ownerOf(file);
   if (authority !== 'agent' || agent === caller.agent_id || agent === agent_role) return undefined;

@@ -25,7 +25,7 @@ export interface CreateTaskFileInput {
 
 const ROUNDS_MAX = 20;
 
-/** What ends a creation before its file has its name. */
+/** Ends a creation before its file has its name. */
 class Refused extends Error {
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
@@ -35,8 +35,8 @@ class Refused extends Error {
 }
 
 /**
- * Its text is on the disk before it is written down which task this call is about, and its name comes last: asked again with the
- * same operation id, the same task is meant, and made only if it was not.
+ * The text is on the disk before the store records which task this call creates, and the file gets its name
+ * last. A call with the same operation id means the same task, and creates it only if it does not exist yet.
  */
 export async function createTaskFile(input: CreateTaskFileInput, step: Step): Promise<JsonObject> {
   const others = new Set<string>();
@@ -59,7 +59,7 @@ export async function createTaskFile(input: CreateTaskFileInput, step: Step): Pr
     } catch (error) {
       if (error instanceof Refused) return error.refusal;
       if (!(error instanceof Meanwhile)) return unwritable(error);
-      // Whoever has its turn with the name has the name.
+      // The call that holds the turn for a name has the name.
       if (task.id !== agreed_id) others.add(task.id);
     }
   }
@@ -72,7 +72,7 @@ async function write(
   agreed: () => Promise<void>,
 ): Promise<void> {
   const path = inboxPath(task.id);
-  // Somebody was quicker between our look and our turn, and a pass perhaps, too.
+  // Another call was faster between our look and our turn, and perhaps a pass was, too.
   for (const taken of [path, `assigned/${task.agent}/${task.id}.yaml`])
     if (existsSync(join(root, taken))) throw new Meanwhile(`${task.id} is there already`);
   const text = newTaskFileText(task);
@@ -86,7 +86,10 @@ async function write(
   await folder.sync();
 }
 
-/** The first call with this operation id says which one it is; without an operation id each call is the first. */
+/**
+ * The first call with this operation id decides which task it is; without an operation id, each call is the
+ * first.
+ */
 async function agreeOn(step: Step, task_id: string): Promise<string> {
   const decision = { needs: {}, decide: () => commit([], { success: true, task_id }) };
   const agreed: JsonObject = answerOf(await step.run(decision));
@@ -96,7 +99,7 @@ async function agreeOn(step: Step, task_id: string): Promise<string> {
 
 function isTaken(tree: WorkPlace['tree'], id: string): boolean {
   if (tree.archived.has(id) || tree.files.some(({ task }) => task.id === id)) return true;
-  // Also one that nobody can read: it has the name.
+  // A file that can't be read takes the name as well.
   return [...tree.occupied].some((path) => path.endsWith(`/${id}.yaml`) || path.endsWith(`/${id}.yml`));
 }
 

@@ -13,7 +13,7 @@ export interface FileWorkInput {
   agent: string;
 }
 
-/** One task of the queue becomes a file in the inbox, and from then on is that file. */
+/** One task of the queue becomes a file in the inbox, and is that file from then on. */
 export async function fileWork({ work_id, agent }: FileWorkInput, step: Step): Promise<JsonObject> {
   const place = workPlace(step);
   if ('success' in place) return place;

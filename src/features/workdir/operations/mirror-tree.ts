@@ -27,20 +27,20 @@ import { isTaskName, stemOf, type TaskFile, type TreeProblem } from '../task-fil
 import { ownerOf } from '../verbs.ts';
 import type { WorkdirSettings } from '../workdir-settings.ts';
 
-/** All that mirroring asks of a store: to look, and commits of the product's own. */
+/** All that mirroring needs of a store: reads, and commits of the product's own. */
 export type MirrorPort = Pick<Step, 'find' | 'chore'>;
 
 /** A work directory as it is now. */
 export interface MirrorPlace {
   readonly root: string;
-  /** What the store knows it by: the way to it from the top of the workspace. */
+  /** Its name in the store: its path from the top of the workspace. */
   readonly directory: string;
   readonly settings: WorkdirSettings;
   readonly tree: ReadTree;
 }
 
 export interface Mirrored {
-  /** Commits that were made: none where nothing has changed. */
+  /** The number of commits; 0 if nothing has changed. */
   readonly written: number;
   readonly problems: readonly TreeProblem[];
 }
@@ -53,8 +53,9 @@ const ROUNDS_MAX = 400;
 type Chore = { readonly name: string; readonly decision: Decision<JsonObject> };
 
 /**
- * Makes the store say what the files say, and never the other way round. It looks first and commits only what differs, one task at
- * a time: killed anywhere, the next pass goes on. `archived` are tasks that went to the archive just now.
+ * Makes the store match the files, never the other way round. It reads first and commits only differences,
+ * one task at a time: killed anywhere, the next pass continues. `archived` are the tasks that were just
+ * archived.
  */
 export async function mirrorTree(
   place: MirrorPlace,
@@ -78,23 +79,23 @@ export async function mirrorTree(
 const DELETED = 'Its file was deleted.';
 const STRAY = 'Its file is another task.';
 
-/** The same for one task that somebody has just changed. */
+/** The same for one task that was just changed. */
 export async function mirrorOne(place: MirrorPlace, port: MirrorPort, id: string): Promise<void> {
   const look: Look = { ...place, linked: new Map(), belongs: new Map(), problems: [] };
   const files = place.tree.files.filter(({ task }) => task.id === id);
   await carryOut(await choresFor(look, files, port), port);
 }
 
-/** A place while it is looked at. */
+/** A place while it is being compared. */
 interface Look extends MirrorPlace {
-  /** Files that came from the queue, as far as they are open: the store's word counts, also where nobody can read it in the file. */
+  /** Open files that came from the queue. The store's record counts, even if the file can't be read. */
   readonly linked: Map<string, string>;
-  /** Which task each file was found to be. */
+  /** The task that each file was found to belong to. */
   readonly belongs: Map<string, string>;
   readonly problems: TreeProblem[];
 }
 
-/** Open, and of a file that was found to be another task. */
+/** Open tasks whose file was found to belong to another task. */
 function strays(open: readonly OpenTask[], { belongs }: Look): OpenTask[] {
   return open.filter(
     ({ task_id, file }) =>
@@ -129,7 +130,7 @@ function keysOf({ directory, linked }: Look, files: readonly TaskFile[], others:
   return [...keys.values()];
 }
 
-/** A `work_id` counts only where the task says the same: whoever copies or makes one up changes nobody else's task. */
+/** A `work_id` counts only if the task names the file as well: a copied or invented one changes no other task. */
 function fileChore(look: Look, file: TaskFile, loaded: Loaded): Chore {
   const { directory, settings } = look;
   const { id } = file.task;
@@ -149,7 +150,7 @@ function fileChore(look: Look, file: TaskFile, loaded: Loaded): Chore {
   return choreOf(mirrorFile(seenFile(file, { task_id, directory }, settings)));
 }
 
-/** Under its own name; or, while nobody has seen it yet, under the name that somebody has given it meanwhile. */
+/** Under its own name; or, before it was first mirrored, under the name that it has been given meanwhile. */
 function isMeant({ tree }: MirrorPlace, file: TaskFile, { id, filing }: FiledAs): boolean {
   if (file.task.id === id) return true;
   if (filing === undefined) return false;
@@ -169,13 +170,16 @@ function handOverChore(
   return [choreOf(writeHandoffOnce(fileHandoffId(directory, id), author, handoff), 'mirror_task_handoff')];
 }
 
-/** Some at once; whoever ends a task that others wait for passes it on. Answers how many commits were made. */
+/**
+ * Several at once. A commit that ends a task also releases the tasks that wait for it. Answers how many
+ * commits were made.
+ */
 async function carryOut(chores: readonly Chore[], port: MirrorPort): Promise<number> {
   let written = 0;
   let awaited = false;
   await inLanes(LANES, chores, async ({ name, decision }) => {
     const outcome = await port.chore(name, decision);
-    // Refused: another pass was quicker.
+    // Refused: another pass was faster.
     if (outcome.status !== 'committed') return;
     written += 1;
     awaited ||= outcome.answer.has_dependents === true;
@@ -184,7 +188,7 @@ async function carryOut(chores: readonly Chore[], port: MirrorPort): Promise<num
   return written;
 }
 
-/** What is due is passed on; a round that was cut short is gone on with by whoever asks for work. */
+/** Releases what is due. If a round is interrupted, the next request for work continues it. */
 export async function settle(port: MirrorPort): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1)
     if ((await port.chore('settle_due', settleDue())).status !== 'committed') return;
@@ -203,8 +207,9 @@ interface Gone {
 }
 
 /**
- * What the store holds for open and the tree does not have. What is missing is looked for once more, after the store was asked:
- * else a task that others have made and shown since we read the tree would be taken for one that somebody has deleted.
+ * Tasks that are open in the store and not in the tree. Missing ones are looked for once more after the store
+ * was read. Otherwise a task that another process has created and mirrored since we read the tree would be
+ * taken for deleted.
  */
 function goneFrom(place: MirrorPlace, open: readonly OpenTask[]): Gone {
   const here = new Set(place.tree.files.map(({ task }) => task.id));
@@ -212,7 +217,7 @@ function goneFrom(place: MirrorPlace, open: readonly OpenTask[]): Gone {
   if (missing.length === 0) return { deleted: [], archived: [] };
   const tree = readTree(place.root);
   const names = namesIn(tree);
-  // A folder that can't be read now says nothing about what was in it.
+  // A folder that can't be read now says nothing about its contents.
   const hidden = tree.problems.flatMap(({ file }) => (isTaskName(file) ? [] : [`${file}/`]));
   return {
     archived: missing.flatMap(({ file }) => (tree.archived.has(file.id) ? [file.id] : [])),
@@ -223,12 +228,12 @@ function goneFrom(place: MirrorPlace, open: readonly OpenTask[]): Gone {
   };
 }
 
-/** Also where nobody can read it, and in the archive: it is not gone. */
+/** Includes files that can't be read, and the archive: those are not gone. */
 export function namesIn({ occupied }: ReadTree): ReadonlySet<string> {
   return new Set([...occupied].filter(isTaskName).map((path) => stemOf(path)));
 }
 
-/** The open tasks that the store has of a directory, page by page. */
+/** The open tasks of a directory in the store, page by page. */
 export async function openTasks(directory: string, port: Pick<MirrorPort, 'find'>): Promise<OpenTask[]> {
   const found: OpenTask[] = [];
   const page = (prefix: string, from = prefix): Range => ({
@@ -252,7 +257,7 @@ export async function openTasks(directory: string, port: Pick<MirrorPort, 'find'
   return found;
 }
 
-/** What it says of its end; a pass reads nothing in the archive. */
+/** What the file says about its end; a pass itself does not read the archive. */
 function archivedFile({ root, tree }: MirrorPlace, id: string): TaskFile[] {
   const path = tree.archived.get(id);
   const read = path === undefined ? undefined : readBounded(join(root, path), { links: false });

@@ -8,8 +8,8 @@ import { mirrorOne } from './mirror-tree.ts';
 import { directoryName, workPlace } from './workdir-place.ts';
 
 /**
- * What a verb has done to a file is shown in the store at once, where the directory is mirrored there. The file was changed: that
- * the store is away changes nothing about it, and the next pass catches up.
+ * Shows the effect of a verb in the store at once, if the directory is mirrored there. The file has been
+ * changed: an unavailable store does not alter that, and the next pass catches up.
  */
 export async function mirrored(step: Step, answer: JsonObject): Promise<JsonObject> {
   if (isRefusal(answer) || typeof answer.task_id !== 'string') return answer;
@@ -27,7 +27,7 @@ async function mirrorNow(step: Step, id: string): Promise<void> {
   await mirrorOne({ ...place, directory, settings }, step, id);
 }
 
-/** The store has this task, or some other of the directory. */
+/** Whether the store has this task, or any other of the directory. */
 async function isKnown(step: Step, directory: string, id: string): Promise<boolean> {
   const key = taskKey(filedTaskId(directory, id));
   const ranges = OPEN_STATUSES.map((status) => prefixed('group', TASK, filedGroups(status, directory), 1));

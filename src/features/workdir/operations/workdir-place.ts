@@ -13,7 +13,7 @@ import type { TaskFile } from '../task-file.ts';
 export interface WorkPlace {
   readonly root: string;
   readonly tree: ReadTree;
-  /** As somebody at the top of the repository would type it. */
+  /** The path as typed from the top of the repository. */
   shown(path: string): string;
 }
 
@@ -23,7 +23,7 @@ export function workPlace(step: Step): WorkPlace | Refusal {
   return { root, tree: readTree(root), shown: (path) => wayTo(step.root, join(root, path)) };
 }
 
-/** What a store knows a work directory by. */
+/** The name of a work directory in the store. */
 export function directoryName(top: string, root: string): string {
   return wayTo(top, root) || '.';
 }
@@ -46,10 +46,10 @@ export function unknownAgent({ agents }: ReadTree, agent: string): Refusal | und
 }
 
 const SUGGESTED_MAX = 5;
-/** To compare with all of tens of thousands would take seconds. */
+/** To compare with tens of thousands of ids would take seconds. */
 const COMPARED_MAX = 2000;
 
-/** The id that is meant: in full, or as much of its beginning as only one has. */
+/** The id that is meant: given in full, or by a prefix that only one id has. */
 export function meantId(tree: ReadTree, given: string): string | Refusal {
   const ids = [...tree.files.map(({ task }) => task.id), ...tree.archived.keys()];
   if (ids.includes(given)) return given;
@@ -70,12 +70,12 @@ export function meantId(tree: ReadTree, given: string): string | Refusal {
 function similar(given: string, ids: readonly string[]): string[] {
   const wanted = given.toLowerCase();
   const having = ids.filter((id) => id.toLowerCase().includes(wanted));
-  // The newest last, as their names have it.
+  // The newest last, since names begin with the time.
   const some = [...ids].sort().slice(-COMPARED_MAX);
   return [...new Set([...having, ...nearest(given, some)])].slice(0, SUGGESTED_MAX);
 }
 
-/** It is there, and nobody can say what it is. */
+/** The file is there, but can't be read. */
 function brokenTask({ problems }: ReadTree, id: string): Refusal | undefined {
   const own = problems.filter(({ file }) => file.endsWith(`/${id}.yaml`) || file.endsWith(`/${id}.yml`));
   const [first] = own;

@@ -19,7 +19,7 @@ import {
   systemdTimer,
 } from './schedules.ts';
 
-/** The same distance from src and from dist. */
+/** The same relative path from src and from dist. */
 const COX = fileURLToPath(new URL('../../../../bin/cox', import.meta.url));
 const KINDS = ['cron', 'systemd', 'github'] as const;
 type Kind = (typeof KINDS)[number];
@@ -31,7 +31,7 @@ export interface InstallOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly commit: boolean;
   readonly push: boolean;
-  /** That the tasks are to be shown in, as somebody named it. */
+  /** The store that the tasks are mirrored to, as the caller named it. */
   readonly store?: string | undefined;
   readonly project?: string | undefined;
   /** Where CI gets `cox` from. */
@@ -47,11 +47,11 @@ interface Planned {
 
 interface Plan {
   readonly files: readonly Planned[];
-  /** What is left for a person to type. */
+  /** The commands left for a person to type. */
   readonly next: readonly string[];
 }
 
-/** Files for schedulers, ready to be used; nobody's crontab or service manager is touched. [DIR-9] */
+/** Files for schedulers, ready to be used. No crontab or service manager is changed. [DIR-9] */
 export function installSchedules(options: InstallOptions): JsonObject {
   const kinds = kindsOf(options.kinds);
   if ('success' in kinds) return kinds;
@@ -106,7 +106,7 @@ function planFor(kind: Kind, options: InstallOptions, top: string, git: string |
 function cronPlan(scheduled: Scheduled, folder: string): Plan {
   const path = join(folder, `cron-${nameOf(scheduled.root)}.txt`);
   const log = join(folder, `coordinate-${nameOf(scheduled.root)}.log`);
-  // Put in once, however often it is typed.
+  // Added once, however often it is typed.
   const others = `crontab -l 2>/dev/null | grep -vF ${shellWord(cronMark(scheduled.root).replaceAll('%', '\\%'))}`;
   return {
     files: [{ path, text: cronLine(scheduled, log) }],
@@ -170,7 +170,7 @@ function sourceOf(spec: string, top: string): Source | Refusal {
   return { kind: 'git', spec: address };
 }
 
-/** Apart from other work directories of the same user. */
+/** Different from other work directories of the same user. */
 function nameOf(root: string): string {
   const word = basename(dirname(root)).replaceAll(/[^\w-]+/g, '-') || 'work';
   return `${word}-${fingerprint(root).slice(0, 6)}`;

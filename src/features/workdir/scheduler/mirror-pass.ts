@@ -15,21 +15,21 @@ import type { WorkdirSettings } from '../workdir-settings.ts';
 export interface MirrorOptions {
   readonly root: string;
   readonly settings: WorkdirSettings;
-  /** Who runs the pass. */
+  /** The identity that runs the pass. */
   readonly actor: Actor;
   open(): Promise<Coxswain>;
 }
 
 /**
- * The store in which a pass shows what it finds, and from which it takes tasks. Whatever keeps it from that is told and stops
- * nothing: the files are the truth, and the next pass catches up.
+ * The store in which a pass shows what it finds, and from which it takes tasks. A failure of the store is
+ * reported and stops nothing: the files are the truth, and the next pass catches up.
  */
 export class PassMirror {
   readonly problems: TreeProblem[] = [];
   /** Files that were written for tasks of the queue. */
   taken: readonly string[] = [];
   written = 0;
-  /** Why the store does not say what the files say. */
+  /** Why the store does not match the files. */
   away: Refusal | undefined;
   readonly #options: MirrorOptions;
   #coxswain: Coxswain | undefined;
@@ -39,7 +39,10 @@ export class PassMirror {
     this.#options = options;
   }
 
-  /** Before a pass: what it is to take from the queue lies in the inbox when it looks there. Repeated when a pass is. */
+  /**
+   * Called before a pass, so that tasks taken from the queue are in the inbox when it looks there. Repeated
+   * when a pass is repeated.
+   */
   async take(): Promise<void> {
     this.problems.length = 0;
     await this.#try(async (place, filer) => {
@@ -49,7 +52,7 @@ export class PassMirror {
     });
   }
 
-  /** After it, when what it did stands. */
+  /** Called after a pass, when its changes are final. */
   async show({ done }: Pick<PassResult, 'done'>): Promise<void> {
     const archived = done.flatMap((action) =>
       action.kind === 'move' && action.to.startsWith('archive/') ? [action.id] : [],
@@ -66,7 +69,7 @@ export class PassMirror {
   }
 
   async #try(act: (place: MirrorPlace, filer: Filer) => Promise<void>): Promise<void> {
-    // One that is away is waited for once.
+    // An unavailable store is waited for only once.
     if (this.away !== undefined) return;
     const { root, settings } = this.#options;
     try {
@@ -97,7 +100,7 @@ export class PassMirror {
     };
   }
 
-  /** For whoever reads JSON. */
+  /** For programs that read JSON. */
   describe(): JsonObject {
     return {
       written: this.written,

@@ -2,14 +2,17 @@ import { GitFailure, git } from '../../../child-process/git.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { counted } from '../../../transports/cli/output/text.ts';
 
-/** By it we know a commit of ours again. `hand`: what others had put there, uncommitted, before the pass. */
+/** Marks our own commits. `hand`: changes that were there, uncommitted, before the pass. */
 const TRAILER = 'Cox-Coordinate';
 export type CommitKind = 'pass' | 'hand';
 
-/** All of the work directory but what somebody is writing at this moment. Relative to it, whatever its name. */
+/**
+ * All of the work directory but the files that are being written at this moment. Relative to it, whatever its
+ * name.
+ */
 const OWN_PATHS = ['.', ':(exclude,glob)**/.*.cox'];
 
-/** Of whoever called us from a hook: they name another index or another repository. */
+/** Set by git when it calls us from a hook: they point to another index or another repository. */
 const MISLEADING = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_LITERAL_PATHSPECS'];
 
 interface Target {
@@ -22,14 +25,17 @@ interface Ahead {
   readonly kind: string;
 }
 
-/** The repository that a work directory is in, as far as committing that directory takes. What is outside of it is never touched. */
+/**
+ * The repository of a work directory, with only the parts needed to commit that directory. Nothing outside of
+ * it is ever touched.
+ */
 export class WorkRepository {
   readonly #root: string;
   readonly #env: NodeJS.ProcessEnv;
 
   constructor(root: string, env: NodeJS.ProcessEnv) {
     this.#root = root;
-    // Nobody sits there to be asked for a password.
+    // There is no person at the terminal to type a password.
     this.#env = { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
     for (const name of MISLEADING) delete this.#env[name];
   }
@@ -38,7 +44,7 @@ export class WorkRepository {
     return (await git(words, { cwd: this.#root, env: this.#env })).trim();
   }
 
-  /** Undefined where git says no. */
+  /** Undefined if git fails. */
   async #ask(...words: string[]): Promise<string | undefined> {
     try {
       return await this.#git(...words);
@@ -52,7 +58,10 @@ export class WorkRepository {
     return (await this.#ask('rev-parse', '--is-inside-work-tree')) === 'true';
   }
 
-  /** Commits the work directory alone, whatever else is staged; the hash, or undefined where nothing has changed. */
+  /**
+   * Commits the work directory alone, whatever else is staged. Answers the hash, or undefined if nothing has
+   * changed.
+   */
   async commit(kind: CommitKind, subject: string, lines: readonly string[]): Promise<string | undefined> {
     const changed = await this.#git(
       'status',
@@ -71,13 +80,13 @@ export class WorkRepository {
     return await this.#git('rev-parse', 'HEAD');
   }
 
-  /** Where nobody has said who commits here, as on a machine for CI. */
+  /** Used if no committer is configured, as on a CI machine. */
   async #identity(): Promise<string[]> {
     if (this.#env.GIT_AUTHOR_EMAIL || (await this.#ask('config', 'user.email')) !== undefined) return [];
     return ['-c', 'user.name=cox coordinate', '-c', 'user.email=cox-coordinate@localhost'];
   }
 
-  /** Where this branch is pushed to: what it tracks, else the same name at the only remote or at `origin`. */
+  /** Where this branch is pushed to: the branch it tracks, else the same name at the only remote or at `origin`. */
   async target(): Promise<Target | Refusal> {
     const branch = await this.#ask('symbolic-ref', '--quiet', '--short', 'HEAD');
     if (branch === undefined) return failed('No branch is checked out here, so there is nothing to push to.');
@@ -91,8 +100,8 @@ export class WorkRepository {
   }
 
   /**
-   * Puts this branch on top of what others have pushed. Passes of ours that nobody has seen are taken back, for they were planned
-   * on what is over; what people had put there stays. Commits of somebody else are not ours to push.
+   * Puts this branch on top of what has been pushed to the remote. Our unpushed passes are taken back, since
+   * they were planned on an old state; changes by people stay. Commits of other authors are not ours to push.
    */
   async catchUp({ remote, branch }: Target): Promise<Refusal | undefined> {
     const heads = await this.#git('ls-remote', remote, `refs/heads/${branch}`);
@@ -110,7 +119,7 @@ export class WorkRepository {
     if ((await this.#ask('merge-base', '--is-ancestor', theirs, 'HEAD')) !== undefined) return undefined;
     const ours = await this.#git('rev-parse', 'HEAD');
     const base = await this.#git('merge-base', 'HEAD', theirs);
-    // `--keep`: what somebody is editing at this moment stops it, and is not lost.
+    // `--keep`: a file that is being edited at this moment stops it, and is not lost.
     await this.#git('reset', '--quiet', '--keep', base);
     try {
       await this.#git('merge', '--quiet', '--ff-only', theirs);
@@ -137,7 +146,7 @@ export class WorkRepository {
       });
   }
 
-  /** Why not, where it was not; the next try looks what has changed. */
+  /** Answers why it was not pushed; the next try looks for what has changed. */
   async push({ remote, branch }: Target): Promise<string | undefined> {
     try {
       await this.#git('push', '--quiet', remote, `HEAD:refs/heads/${branch}`);

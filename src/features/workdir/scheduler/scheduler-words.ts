@@ -22,11 +22,11 @@ export function described(action: TaskAction): JsonObject {
   }
 }
 
-/** One line for each thing, the reason behind it. */
+/** One line for each item, followed by its reason. */
 export function linesOf(
   { done, left, findings, problems, reports }: PassResult,
   dry_run: boolean,
-  /** What came before the pass, and what after it. */
+  /** Lines before the pass, and lines after it. */
   [before, after]: readonly [readonly string[], readonly string[]] = [[], []],
 ): string[] {
   const lines = [
@@ -70,7 +70,7 @@ export function publishedLines({ commit, pushed, replanned }: JsonObject): strin
   return pushed === true ? [...lines, `pushed${anew}`] : lines;
 }
 
-/** Each file with what is in it, then what is left to type. */
+/** Each file with its contents, then what is left to type. */
 export function installedLines({ files, next }: JsonObject): string[] {
   const written = (files as { path: string; status: string; text: string }[]).flatMap(
     ({ path, status, text }) => [

@@ -4,33 +4,33 @@ import { stringify } from 'yaml';
 export interface Scheduled {
   readonly node: string;
   readonly cox: string;
-  /** The repository, or the folder with the work directory in it. */
+  /** The repository, or the folder that contains the work directory. */
   readonly top: string;
   readonly root: string;
-  /** Words behind `coordinate DIR`. */
+  /** Arguments after `coordinate DIR`. */
   readonly flags: readonly string[];
 }
 
 const EVERY_MINUTES = 5;
 
-/** One word of a shell's. */
+/** One word for a shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** By it the line is found again, to be replaced. */
+/** Marks the line, so that it can be found and replaced. */
 export function cronMark(root: string): string {
   return `# cox coordinate ${root}`;
 }
 
-/** A line of a crontab, where a percent sign would be the end of the command. */
+/** A line of a crontab, where an unescaped percent sign would end the command. */
 export function cronLine({ node, cox, top, root, flags }: Scheduled, log: string): string {
   const words = [node, cox, 'coordinate', root, ...flags].map(shellWord).join(' ');
   const command = `cd ${shellWord(top)} && ${words} >>${shellWord(log)} 2>&1 ${cronMark(root)}`;
   return `*/${EVERY_MINUTES} * * * * ${command.replaceAll('%', '\\%')}\n`;
 }
 
-/** `%` and `$` mean something to systemd everywhere, quotes and backslashes in commands. */
+/** In systemd units, `%` and `$` are special everywhere, quotes and backslashes in commands. */
 function unitText(text: string): string {
   return text.replaceAll('%', '%%');
 }
@@ -67,7 +67,10 @@ WantedBy=timers.target
 `;
 }
 
-/** Where a machine for CI gets `cox` from: a folder of the repository, a git address, or what else `npm install` takes. */
+/**
+ * Where a CI machine gets `cox` from: a folder of the repository, a git address, or anything else that `npm
+ * install` takes.
+ */
 export type Source = { readonly kind: 'folder' | 'git' | 'npm'; readonly spec: string };
 
 const INSTALLS: Record<Source['kind'], string> = {
@@ -93,7 +96,7 @@ elif [ "$code" -ne 0 ]; then
 fi
 `;
 
-/** `root`: from the top of the repository. `stored`: where the tasks are shown is a secret of the repository's. */
+/** `root`: from the top of the repository. `stored`: the address of the store is a secret of the repository. */
 export function githubWorkflow(root: string, source: Source, stored = false): string {
   const env = { WORK_ROOT: root, ...(stored ? { COX_STORE: '$' + '{{ secrets.COX_STORE }}' } : {}) };
   const workflow = {
