@@ -77,7 +77,7 @@ function timedOut(draft: ClaimDraft, most: number): EventBody[] {
   return failures;
 }
 
-/** A person, or the agent that runs the workspace, ends the claim. */
+/** Ends an open claim at the request of an administrator, even while agents work on it. */
 export function terminateClaim(claim_id: string, reason: string, by: string): Decision<JsonObject> {
   const key = boardClaimKey(claim_id);
   return {
