@@ -159,3 +159,25 @@ export const registryHosts: Rule = (file) => {
     complaint(file, match.index, 'a registry host: the lock file names packages, versions and hashes only'),
   );
 };
+
+/** In comments the agent, the session, the process or the caller is named. */
+const PRONOUNS = /\b(?:whoever|whomever|somebody|nobody|anybody|everybody|who has)\b/i;
+
+/** Plain comments of code: what stands in strings is said to people. */
+export const namedSubjects: Rule = (file) => {
+  if (!isCode(file) || file.path.startsWith('test/tidy/')) return [];
+  const source = parse(file);
+  const found = new Map<number, string>();
+  const look = (ranges: readonly ts.CommentRange[] | undefined) => {
+    for (const { pos, end } of ranges ?? []) {
+      const text = file.text.slice(pos, end);
+      if (PRONOUNS.test(text))
+        found.set(pos, complaint(file, pos, `a comment without its subject: ${text.slice(0, 80)}`));
+    }
+  };
+  visit(source, (node) => {
+    look(ts.getLeadingCommentRanges(file.text, node.getFullStart()));
+    look(ts.getTrailingCommentRanges(file.text, node.getEnd()));
+  });
+  return [...found.values()];
+};

@@ -25,6 +25,13 @@ const cases: [name: string, rule: rules.Rule, path: string, planted: string][] =
   ['no path of a machine', rules.machinePaths, 'docs/a.md', `see ${['', 'home', 'me', 'x'].join('/')}`],
   ['nor of a workplace', rules.machinePaths, 'docs/a.md', `see ${['', 'work', 'claim', 'x'].join('/')}`],
   ['not even at its top', rules.machinePaths, 'docs/a.md', `see ${['', 'work', 'main'].join('/')}`],
+  ['a comment names its subject', rules.namedSubjects, 'src/a.ts', '// Whoever waits is told.\nx();'],
+  [
+    'also the one of a field',
+    rules.namedSubjects,
+    'src/a.ts',
+    "interface A {\n  /** Nobody's. */\n  b: 1;\n}",
+  ],
   ['no registry host', rules.registryHosts, 'package-lock.json', '"resolved": "https://example.org/x.tgz"'],
 ];
 

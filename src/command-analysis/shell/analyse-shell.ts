@@ -34,8 +34,8 @@ function mayWrite({ name, outputs }: SimpleCommand): boolean {
 }
 
 /**
- * Which files a command line would write, create, move or delete. Nothing is run and nothing looked up; a program that is not
- * known here, or a script in a file, writes nothing as far as this can tell.
+ * Which files a command line would write, create, move or delete. Nothing is run or looked up; an unknown
+ * program, or a script in a file, counts as writing nothing.
  */
 export function filesWritten(command: string | readonly string[], place: ShellPlace): Touched {
   return filesWrittenIn(readCommands(command, place), place);

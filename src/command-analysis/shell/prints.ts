@@ -262,7 +262,7 @@ export function printedBy(command: Printing, place: ShellPlace): Lines | undefin
 /** `tr '\n' '\0'`: the names stay what they are. */
 const SEPARATES = /^\\n (?:\\0+| )$/;
 
-/** Something is printed, and nobody can say what. */
+/** Something is printed, and it is unknown what. */
 export const UNSEEN: Word = unknownWord('what is printed');
 
 /** Where nothing of what is printed is known, there is nothing to look at. */

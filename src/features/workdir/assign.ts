@@ -20,7 +20,7 @@ export function assignNew(draft: TreeDraft, now_ms: number, settings: WorkdirSet
     } else if (obstacleTo(draft, file, circles, busy) !== undefined) waiting.push(file);
     else {
       const why = `it is for ${task.agent}`;
-      // What can't be written into stays where it is.
+      // A file that can't be written stays where it is.
       const assigned = draft.update(file, { status: 'assigned', assigned_at_ms: now_ms }, why);
       const moved = draft.move(assigned, placeFor(task.agent, path), why);
       busy?.add(moved);
@@ -59,7 +59,7 @@ function meets(busy: ArtefactMap, file: TaskFile): string | undefined {
   return first && `waits for ${first.id}, which is to change ${first.written}`;
 }
 
-/** A dependency that nobody knows is not met: it may still be written, or its name is wrong. */
+/** An unknown dependency is not met: its task may still be written, or its name is wrong. */
 function waitsFor(
   draft: TreeDraft,
   { task }: TaskFile,

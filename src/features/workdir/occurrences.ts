@@ -1,7 +1,7 @@
 import { compare, type TaskFile } from './task-file.ts';
 import type { WorkdirFinding } from './workdir-findings.ts';
 
-/** Something that happened, or was found, at a moment that the files themselves tell: so it is told once. */
+/** Something that happened, or was found, at a time that the files themselves give. So it is reported once. */
 export interface Occurrence {
   readonly at_ms: number;
   readonly type:
@@ -20,7 +20,7 @@ export interface Occurrence {
 
 const TOLD: ReadonlySet<Occurrence['type']> = new Set(['conflict', 'stalled', 'silent', 'error']);
 
-/** It was found to be so, and is told of as long as it is. */
+/** It is a finding, and is reported as long as it holds. */
 export function isFound({ type }: Occurrence): boolean {
   return TOLD.has(type);
 }
@@ -63,7 +63,7 @@ export interface HandOver {
   readonly to: TaskFile;
 }
 
-/** From those whose follow-up is still there to say when it was made. */
+/** Only of tasks whose follow-up still exists and says when it was made. */
 export function handOversIn(files: readonly TaskFile[]): HandOver[] {
   const byId = new Map(files.map((file) => [file.task.id, file]));
   return files

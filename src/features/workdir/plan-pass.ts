@@ -16,13 +16,13 @@ export interface PassPlan {
   readonly findings: readonly WorkdirFinding[];
   /** The tasks as they are before archiving. */
   readonly files: readonly TaskFile[];
-  /** And after it. */
+  /** The tasks after archiving. */
   readonly staying: readonly TaskFile[];
 }
 
 /**
- * One pass, worked out from the files alone. The order lets every step follow from those before it, so that a pass on what a pass
- * has left finds nothing to do.
+ * One pass, planned from the files alone. The order lets every step build on the steps before it, so that a
+ * pass on the result of a pass finds nothing to do.
  */
 export function plan(tree: WorkTree, now_ms: number, settings: WorkdirSettings): PassPlan {
   const draft = new TreeDraft(tree);
@@ -33,7 +33,7 @@ export function plan(tree: WorkTree, now_ms: number, settings: WorkdirSettings):
   const waiting = assignNew(draft, now_ms, settings);
   const archiving = archiveOld(draft, now_ms, settings);
   const files = draft.files();
-  // As the next pass will find it, or it would find something else.
+  // As the next pass will find it; otherwise that pass would report something else.
   const archived = new Set(archiving.map((action) => (action.kind === 'move' ? action.from : '')));
   const staying = files.filter(({ path }) => !archived.has(path));
   return {

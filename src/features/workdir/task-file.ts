@@ -1,4 +1,4 @@
-/** Where a task's file lies says more than what stands in it: a person moves it by hand. */
+/** The folder of a task's file takes precedence over its contents: a person moves it by hand. */
 export type Shelf = 'inbox' | 'assigned' | 'done' | 'archive' | 'fridge';
 
 export const TASK_STATUSES = ['new', 'assigned', 'in_progress', 'done', 'error', 'archived'] as const;
@@ -7,7 +7,7 @@ export type TaskFileStatus = (typeof TASK_STATUSES)[number];
 export const PRIORITIES = ['critical', 'high', 'medium', 'normal', 'low'] as const;
 export type TaskPriority = (typeof PRIORITIES)[number];
 
-/** What its agent says of a task that is done. Ours to read, never to write. */
+/** What the agent says about a finished task. Ours to read, never to write. */
 export interface TaskResult {
   readonly summary?: string | undefined;
   readonly next_agent?: string | undefined;
@@ -20,13 +20,13 @@ export interface TaskResult {
 export interface TaskError {
   readonly message: string;
   readonly at_ms?: number | undefined;
-  /** Who ran into it. */
+  /** The agent that ran into it. */
   readonly agent?: string | undefined;
-  /** How often it was tried again since the first one. */
+  /** How often it was retried after the first attempt. */
   readonly retry_count?: number | undefined;
 }
 
-/** As much of a task as coordinating it takes. */
+/** The parts of a task that are needed to coordinate it. */
 export interface WorkTask {
   readonly id: string;
   readonly agent: string;
@@ -42,7 +42,7 @@ export interface WorkTask {
   readonly created_at_ms?: number | undefined;
   readonly assigned_at_ms?: number | undefined;
   readonly started_at_ms?: number | undefined;
-  /** Who began with it, where a verb said so. */
+  /** The agent that started it, if a verb recorded that. */
   readonly started_by?: string | undefined;
   readonly completed_at_ms?: number | undefined;
   readonly archived_at_ms?: number | undefined;
@@ -58,7 +58,7 @@ export interface TaskFile {
   /** From the root of the work directory, with slashes. */
   readonly path: string;
   readonly shelf: Exclude<Shelf, 'archive'>;
-  /** The agent in whose folder it lies. */
+  /** The agent whose folder it is in. */
   readonly folder?: string | undefined;
   readonly task: WorkTask;
 }
@@ -71,23 +71,26 @@ export interface TreeProblem {
   readonly reason: string;
 }
 
-/** All that a pass goes by. It remembers nothing else. */
+/** Everything that a pass uses. It remembers nothing else. */
 export interface WorkTree {
-  /** Those that have a folder in `assigned/`. */
+  /** The agents that have a folder in `assigned/`. */
   readonly agents: readonly string[];
   readonly files: readonly TaskFile[];
-  /** What was archived, by id; nobody reads into it. */
+  /** What was archived, by id; the contents are not read. */
   readonly archived: ReadonlyMap<string, string>;
-  /** Tasks that are not among the files, by the task they follow: in the archive, as far as somebody has to know, or doubles. */
+  /**
+   * Tasks that are not among the files, by the task they follow: duplicates, and tasks in the archive as far
+   * as they are needed.
+   */
   readonly known_follow_ups: ReadonlyMap<string, string>;
-  /** Every file there is by its path, also those that nobody can read: none is ever written over. */
+  /** Every existing file by its path, even if it can't be read: none is ever overwritten. */
   readonly occupied: ReadonlySet<string>;
-  /** Two names of one file, as a move that was cut short leaves them: the first is the older one. */
+  /** Two names of one file, as an interrupted move leaves them: the first is the older one. */
   readonly twins: readonly (readonly [older: string, newer: string])[];
   readonly problems: readonly TreeProblem[];
 }
 
-/** As the files have it, or the next pass would read another moment than this one meant. */
+/** As precise as in the files; otherwise the next pass would read a different time than this one wrote. */
 export function wholeSecond(at_ms: number): number {
   return Math.floor(at_ms / 1000) * 1000;
 }
@@ -113,7 +116,7 @@ export function taskLastSign_ms({ task }: Pick<TaskFile, 'task'>): number | unde
   return signs.length === 0 ? undefined : Math.max(...signs);
 }
 
-/** When it was done, as well as anybody knows. */
+/** When it was done, as far as that is known. */
 export function doneAt_ms({ completed_at_ms, result }: WorkTask): number | undefined {
   return completed_at_ms ?? result?.completed_at_ms;
 }
@@ -146,7 +149,7 @@ export function isTaskName(name: string): boolean {
   return YAML_ENDING.test(name);
 }
 
-/** `assigned/a/x.yaml` → `x`: the id of what is in it. */
+/** `assigned/a/x.yaml` → `x`: the id of the task in it. */
 export function stemOf(path: string): string {
   return fileName(path).replace(YAML_ENDING, '');
 }

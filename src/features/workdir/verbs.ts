@@ -2,7 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { TaskChanges } from './task-actions.ts';
 import { fileName, type TaskFile, type TaskPriority, type TaskResult } from './task-file.ts';
 
-/** What whoever works on a task, or runs the place, writes into it: more than a pass ever does. */
+/** What a verb of an agent or a person writes into a task: more than a pass ever does. */
 export interface VerbChanges extends TaskChanges {
   readonly started_at_ms?: number;
   readonly started_by?: string;
@@ -40,21 +40,22 @@ export type VerbStep =
   | { readonly kind: 'move'; readonly to: string };
 
 /**
- * What a verb does to a file, one atomic step after the other, such that a pass between any two of them makes nothing of it that was
- * not meant. None: it was done before, and asking again changes nothing. Or why it can't be done as the task is.
+ * What a verb does to a file, in atomic steps. A pass between any two of them does nothing unintended. No
+ * steps: it was done before, and asking again changes nothing. Otherwise, why it can't be done in the task's
+ * current state.
  */
 export type VerbPlan = { readonly steps: readonly VerbStep[] } | { readonly wrong: string };
 
 export interface VerbCall {
   readonly file: TaskFile;
-  /** Who asks. */
+  /** The caller. */
   readonly by: string;
   readonly now_ms: number;
 }
 
 const NOTHING: VerbPlan = { steps: [] };
 
-/** In whose folder it lies, else whose it says it is. */
+/** The agent whose folder it is in, else the agent that the file names. */
 export function ownerOf({ folder, task }: TaskFile): string {
   return folder ?? task.agent;
 }
@@ -67,7 +68,7 @@ export function startTask({ file, by, now_ms }: VerbCall): VerbPlan {
   if (task.status === 'in_progress')
     return task.started_by === by ? NOTHING : { wrong: `It is in progress already${since(file)}.` };
   const changes: VerbChanges = {
-    // Else the next pass would take it for somebody else's, and back.
+    // Otherwise the next pass would assign it to another agent, and back.
     ...(task.agent === ownerOf(file) ? {} : { agent: ownerOf(file) }),
     status: 'in_progress',
     ...(task.assigned_at_ms === undefined ? { assigned_at_ms: now_ms } : {}),
@@ -78,8 +79,9 @@ export function startTask({ file, by, now_ms }: VerbCall): VerbPlan {
 }
 
 /**
- * First the result, while it still is in progress; then the move; then the word that it is done. A pass that comes between finds
- * work that goes on, or a file in `done/`, which is done: it never takes one back, and no result is lost.
+ * First the result, while the task is still in progress; then the move; then the status. A pass in between
+ * finds a task in progress, or a file in `done/`, which is done: it never moves one back, and no result is
+ * lost.
  */
 export function finishTask(
   { file, now_ms }: VerbCall,
@@ -87,7 +89,7 @@ export function finishTask(
 ): VerbPlan {
   const { task, shelf, path } = file;
   const result = { ...given, completed_at_ms: now_ms };
-  // Of one that a person took out of `done/` to be done again, the time that stands in it is of the round before.
+  // If a person moved the task out of `done/` to be done again, its completion time is from the round before.
   const completed_at_ms = (shelf === 'done' ? task.completed_at_ms : undefined) ?? now_ms;
   const done: VerbStep = { kind: 'update', changes: { status: 'done', completed_at_ms } };
   if (shelf === 'done') {
@@ -121,7 +123,7 @@ export function failTask({ file, by, now_ms }: VerbCall, message: string): VerbP
   return { steps: [{ kind: 'update', changes }] };
 }
 
-/** Into the fridge as it is: no pass looks in there. */
+/** Moved into the fridge as it is: no pass looks in there. */
 export function freezeTask({ file }: VerbCall): VerbPlan {
   if (file.shelf === 'fridge') return NOTHING;
   if (file.shelf === 'done') return { wrong: 'It is done.' };

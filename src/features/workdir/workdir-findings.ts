@@ -9,7 +9,7 @@ export interface WorkdirFinding {
   readonly id?: string | undefined;
   readonly agent?: string | undefined;
   readonly text: string;
-  /** From the files, never from the clock: whoever looks later finds the same. */
+  /** From the files, never from the clock: a later look finds the same. */
   readonly at_ms?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ function conflicts(working: readonly TaskFile[]): WorkdirFinding[] {
   return conflictsOf(working).map(({ artefact, tasks }) => ({
     kind: 'conflict',
     text: `Conflict: ${artefact} targeted by ${tasks.join(', ')}`,
-    // It began when the last of them did.
+    // It started when the last of them was started.
     at_ms: Math.max(0, ...tasks.map((id) => started.get(id) ?? 0)),
   }));
 }
@@ -55,7 +55,10 @@ function stalled(
   });
 }
 
-/** Agents that have had something to do for long and given no sign. That they are given more is no sign of theirs. */
+/**
+ * Agents that have had something to do for long and given no sign of life. Being given more tasks does not
+ * count as one.
+ */
 function silent(
   files: readonly TaskFile[],
   agents: ReadonlySet<string>,
@@ -84,7 +87,7 @@ function minuteOf(at_ms: number): string {
   return `${isoTime(at_ms).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** By agent: what it did last, as its tasks say. */
+/** By agent: its last action, according to its tasks. */
 export function lastSigns(files: readonly TaskFile[]): Map<string, number> {
   const signs = new Map<string, number>();
   for (const { folder, task } of files) {

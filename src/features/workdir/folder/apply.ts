@@ -11,10 +11,10 @@ export interface Applied {
   readonly left: readonly { readonly action: TaskAction; readonly reason: string }[];
 }
 
-/** Does what was planned, each action whole or not at all. */
+/** Carries out the plan. Each action is done completely or not at all. */
 export class Applier {
   readonly #folder: TaskFolder;
-  /** What was not done to them: nothing that follows from it is done either. */
+  /** Tasks with an action that was not done. Nothing that follows from it is done either. */
   readonly #stuck = new Set<string>();
 
   constructor(root: string, texts: ReadonlyMap<string, string>) {
@@ -59,7 +59,7 @@ export class Applier {
       case 'update':
         return await this.#folder.update(action.path, action.changes);
       case 'create':
-        // Another pass may have made it, and moved it on, since we looked: then its parent says so.
+        // Another pass may have made it, and moved it on, since we looked. Then its parent says so.
         return await this.#folder.create(action.path, followUpText(action.follow_up), () =>
           this.#folder.expectUnchanged(action.parent),
         );

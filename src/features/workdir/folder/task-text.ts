@@ -5,7 +5,7 @@ import { type Rewritten, rewriteYaml, type Setting } from '../../../storage/yaml
 import type { FollowUp } from '../task-actions.ts';
 import type { NewTaskFile, ResultGiven, VerbChanges } from '../verbs.ts';
 
-/** What is new in a task stands behind the last of these. */
+/** New keys of a task are inserted after the last of these. */
 const OURS = [
   'agent',
   'status',
@@ -17,12 +17,12 @@ const OURS = [
   'archived_at',
 ];
 
-/** To the second: nobody reads more of it. */
+/** To the second; more is of no use to readers. */
 function timeText(at_ms: number): string {
   return `${isoTime(at_ms).slice(0, 19)}Z`;
 }
 
-/** What a pass writes, and what the verbs do. */
+/** What a pass writes, and what the verbs write. */
 export type TextChanges = VerbChanges;
 
 /** The text with these values; every other byte stays as it is. */
@@ -63,7 +63,7 @@ function errorSettings({ error: now }: JsonObject, { error, retry_count }: TextC
   if (Object.keys(wanted).length === 0) return [];
   if (isObject(now))
     return Object.entries(wanted).map(([key, value = null]) => ({ path: ['error', key], value }));
-  // An error that was a mere sentence becomes a block with that sentence in it.
+  // An error that was only a sentence becomes a block with that sentence in it.
   const value = typeof now === 'string' ? { message: now, ...wanted } : wanted;
   return [{ path: ['error'], value, after: OURS }];
 }
@@ -95,7 +95,7 @@ export function newTaskFileText(task: NewTaskFile): string {
   });
 }
 
-/** All that stands in a task's file, whoever wrote it; what is no plain data is left out. */
+/** Everything in a task's file, whatever its author; values that are not plain data are left out. */
 export function wholeTask(text: string): JsonObject | undefined {
   try {
     const read: unknown = JSON.parse(JSON.stringify(parseDocument(text, { schema: 'core' }).toJS()));

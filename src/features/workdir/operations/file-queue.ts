@@ -26,7 +26,10 @@ import { freeId, inboxPath, stemOf } from '../task-name.ts';
 import type { NewTaskFile } from '../verbs.ts';
 import { type MirrorPlace, type MirrorPort, namesIn, openTasks, settle } from './mirror-tree.ts';
 
-/** So long nobody else writes the file; whoever has begun with it and was killed is relieved after it. */
+/**
+ * For this long no other process writes the file. If the process that started it was killed, another one
+ * takes over after that.
+ */
 const FILING_MS = 60_000;
 const NAMES_MAX = 20;
 
@@ -34,7 +37,7 @@ export type FilingPort = MirrorPort & Pick<Step, 'elapsed_ms'>;
 
 export interface Filer {
   readonly port: FilingPort;
-  /** Who writes: another name each time, but the same when it tries again. */
+  /** The writer: a new name each time, but the same for a retry. */
   readonly by: string;
 }
 
@@ -44,7 +47,7 @@ export interface Taken {
   readonly problems: readonly TreeProblem[];
 }
 
-/** What there is to be written as a file. */
+/** A task to be written as a file. */
 interface Wanted {
   readonly task_id: string;
   readonly state: TaskState;
@@ -52,8 +55,8 @@ interface Wanted {
 }
 
 /**
- * Tasks of the queue become files in the inbox: those that `take_from_queue` names, and those that somebody has begun to write and
- * has not. The store says first that it is so; the file follows.
+ * Tasks of the queue become files in the inbox: those that `take_from_queue` names, and those that a process
+ * has started to write and not finished. The store records it first; the file follows.
  */
 export async function takeFromQueue(place: MirrorPlace, filer: Filer): Promise<Taken> {
   const { problems, wanted } = await wantedFromQueue(place, filer.port);
@@ -99,7 +102,7 @@ async function wantedFromQueue(
   return { problems, wanted };
 }
 
-/** Nobody may be asking for work here: what has become due is made so first. */
+/** It may be that no agent asks for work here, so due tasks are released first. */
 async function pendingTasks(ranges: readonly Range[], port: MirrorPort): Promise<TaskRecord[]> {
   const due = prefixed('sort', TASK, DUE, 1);
   const { loaded, now_ms } = await port.find({ ranges: [due] });
@@ -112,8 +115,9 @@ async function pendingTasks(ranges: readonly Range[], port: MirrorPort): Promise
 }
 
 /**
- * One task, in three steps: the store says that its file is being written; it is written; whoever mirrors next finds it. Killed
- * after the first, it is written later; and as its name is in the store before it is on the disk, it is never written twice.
+ * One task, in three steps: the store records that its file is being written; it is written; the next
+ * mirroring finds it. Killed after the first step, it is written later. Its name is in the store before it is
+ * on the disk, so it is never written twice.
  */
 export async function fileTask(
   place: MirrorPlace,
@@ -132,13 +136,13 @@ export async function fileTask(
     if (isRefusal(filing)) return filing;
     const task = taskFor(wanted, String(filing.task_file), String(filing.agent));
     names.add(task.id);
-    // Somebody has begun before us: the file may be there, and may have been moved on.
+    // Another process has started it before us: the file may be there, and may have been moved on.
     const isOpen = filing.resumed !== true || writtenBefore(place.root, task) === 'no';
     if (isOpen && (await isWritten(place, task, () => port.elapsed_ms() - started_ms < FILING_MS / 2)))
       return filing;
     const there = writtenBefore(place.root, task);
     if (there === 'yes') return filing;
-    // Too late rather than too slow: then it is begun anew under its own name.
+    // If the name belongs to another file, the next round files the task under a new name.
     instead_of = there === 'another' ? task.id : undefined;
   }
   return refuse('task_changed', 'Others create tasks of this name all the time; try again.', { task_id });
@@ -153,7 +157,10 @@ function writtenBefore(root: string, { id, work_id }: NewTaskFile): 'yes' | 'no'
   return namesIn(tree).has(id) ? 'another' : 'no';
 }
 
-/** In the inbox, and only if nobody has the name; nor if we were stopped for so long that another may have written it. */
+/**
+ * In the inbox, and only if the name is free. Not if we were stopped for so long that another process may
+ * have written it.
+ */
 async function isWritten(
   { root, tree }: MirrorPlace,
   task: NewTaskFile,
@@ -199,7 +206,7 @@ function wholeTaskFor({ task_id, state }: Wanted, id: string, agent: string): Ne
   };
 }
 
-/** What the title leaves out; where that is long, where to read it. */
+/** What the title leaves out; if that is long, where to read it. */
 function notesOf(task_id: string, { description, input_data }: TaskState, title: string): string[] {
   const input = input_data === undefined ? [] : [`Input: ${JSON.stringify(input_data)}`];
   const all = description.trim() === title ? input : [description, ...input];

@@ -44,7 +44,7 @@ export function listTaskFiles(input: ListTaskFilesInput, step: Step): JsonObject
   };
 }
 
-/** All that stands in it, where it lies, and what keeps it. */
+/** All its contents, where it is, and what holds it back. */
 export function showTaskFile(given: string, step: Step): JsonObject {
   const place = workPlace(step);
   if ('success' in place) return place;

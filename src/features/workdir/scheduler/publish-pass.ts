@@ -20,7 +20,7 @@ export interface Published {
   /** Undefined: nothing had changed. */
   readonly commit: string | undefined;
   readonly pushed: boolean;
-  /** So often it was planned anew because others had pushed. */
+  /** How often it was planned again because of other pushes. */
   readonly replanned: number;
 }
 
@@ -28,8 +28,8 @@ const ATTEMPTS_MAX = 5;
 const LINES_MAX = 50;
 
 /**
- * A pass, committed and perhaps pushed. When others were quicker, what this pass did is taken back and worked out anew from what
- * they have pushed: its steps are cheap, and a merge of two plans would be nobody's plan.
+ * A pass, committed and perhaps pushed. If another push was faster, the changes of this pass are taken back
+ * and planned again on top of it: the steps are cheap, and a merge of two plans would match neither of them.
  */
 export async function publishPass(
   run: () => Promise<PassResult>,
@@ -59,7 +59,7 @@ async function committed(run: () => Promise<PassResult>, repository: WorkReposit
   return { pass, commit };
 }
 
-/** What people have put there and not committed is theirs: it must outlast a plan that is taken back. */
+/** Uncommitted changes by people are theirs: they must survive a plan that is taken back. */
 async function commitByHand(repository: WorkRepository): Promise<void> {
   await repository.commit('hand', 'Coordinator: what was put into the work directory by hand', []);
 }
@@ -73,7 +73,7 @@ async function pushed(
   if ('success' in target) return target;
   let reason = '';
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    // Two that were rejected together would be so again.
+    // Two passes that were rejected at the same time would be rejected again.
     if (attempt > 0) await clock.sleep(Math.round(200 * attempt * (0.5 + random.fraction())));
     await commitByHand(repository);
     const behind = await repository.catchUp(target);
