@@ -11,7 +11,7 @@ export interface Run {
 const OUTPUT_CHARS_MAX = 1_000_000;
 const GIST_CHARS_MAX = 300;
 
-/** Runs to its end, or to the end of its time; never throws. */
+/** Runs until it ends or its time is up; never throws. */
 export async function runChild(
   command: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export async function runChild(
       clearTimeout(timer);
       resolve({ code, ...output, took_ms: systemClock.elapsed_ms() - started_ms });
     };
-    // A group of its own, so that what a shell started ends with it.
+    // In its own process group, so that whatever a shell started ends with it.
     const child = spawn(command, args, { cwd, env, shell, detached: process.platform !== 'win32' });
     const timer = setTimeout(() => {
       output.err += `no answer within ${limit_ms / 1000} s`;
@@ -36,7 +36,7 @@ export async function runChild(
     };
     child.stdout?.setEncoding('utf8').on('data', collect('out'));
     child.stderr?.setEncoding('utf8').on('data', collect('err'));
-    child.stdin?.on('error', () => {}); // It need not read what it is given.
+    child.stdin?.on('error', () => {}); // The program need not read its input.
     child.on('error', (error) => {
       output.err += error.message;
       finish(null);
@@ -53,7 +53,7 @@ export function endGroup(child: ChildProcess): void {
   } catch {}
 }
 
-/** The line of a program's complaint that says what it is: the error among a stack, else the last one. */
+/** The most telling line of an error output: the error line above a stack trace, or else the last line. */
 export function gist(text: string): string {
   const lines = text.trim().split('\n');
   const line = lines.find((each) => /^\s*(\w*Error|error)\b/.test(each)) ?? lines.at(-1) ?? '';

@@ -10,7 +10,7 @@ const NEXT = `
 On demand, expiry of items by \`ttl\`, point-in-time recovery. What is so already is left as it is, so it
 may be run again. Nothing here deletes a table: \`aws dynamodb delete-table\` does.`;
 
-/** The table is made by a person, once: the store itself neither needs nor uses the right to. */
+/** A person creates the table, once. The store itself neither needs nor uses the permission to create one. */
 export function declareDynamoDb(program: Command, terminal: Terminal, result: Result): void {
   const group = program
     .command('dynamodb')

@@ -4,7 +4,10 @@ import type { Terminal } from './output/terminal.ts';
 import type { Result } from './program/common.ts';
 import { examples } from './program/services.ts';
 
-/** `cox hook`: what clients start at their hooks, from the sources; `dist/hook.cjs` is the same, bundled. */
+/**
+ * `cox hook`: the program that clients start for their hooks, run from the sources. `dist/hook.cjs` is the
+ * same, bundled.
+ */
 export function declareHook(program: Command, _terminal: Terminal, result: Result): void {
   program
     .command('hook')

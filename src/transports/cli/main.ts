@@ -10,12 +10,12 @@ import type { Result } from './program/common.ts';
 import { buildProgram } from './program/program.ts';
 import { typedWords } from './program/typed-words.ts';
 
-/** `argv` is without node and script. Answers the exit code. */
+/** `argv` comes without node and script. Returns the exit code. */
 export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
   try {
     return await answer(argv, terminal);
   } catch (error) {
-    // Most likely the answer could not be written, so it is not tried there again.
+    // Most likely the answer could not be written to stdout, so we don't try there again.
     const { message } = error instanceof OutputFailure ? error : refusalOf(error);
     await terminal.err(`cox: ${message}\n`).catch(() => {});
     return EXIT_CODES.fault;
@@ -37,7 +37,7 @@ async function answer(argv: string[], terminal: Terminal): Promise<number> {
     await program.parseAsync(helpAsFlag(guardAsRun(argv, program), program), { from: 'user' });
     return result.code;
   } catch (error) {
-    // What stood in the way of the command before it could answer by itself.
+    // An error from before the command could answer by itself.
     if (error instanceof StoreFailure) return await conclude(terminal, argv, error.refusal);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) {
@@ -52,7 +52,10 @@ async function answer(argv: string[], terminal: Terminal): Promise<number> {
   }
 }
 
-/** `cox help lock acquire` is `cox lock acquire --help`, as deep as it goes; without the flag where there is no such command. */
+/**
+ * `cox help lock acquire` becomes `cox lock acquire --help`, at any depth. The flag is left out if there is
+ * no such command.
+ */
 function helpAsFlag(argv: readonly string[], program: Command): string[] {
   const [first, ...words] = argv;
   if (first !== 'help') return [...argv];
@@ -68,7 +71,7 @@ async function conclude(terminal: Terminal, argv: readonly string[], refusal: Re
   return EXIT_CODES[verdictOf(refusal)];
 }
 
-/** After a usage error the parser's own idea of the flags is not to be had. */
+/** After a usage error the parser does not tell us which flags it had read, so we look ourselves. */
 function wantsJson(argv: readonly string[]): boolean {
   return named(argv, '--json');
 }
@@ -100,13 +103,14 @@ function usageRefusal(error: CommanderError, argv: readonly string[], program: C
 function hintFor(unknown: string, argv: readonly string[], program: Command): string {
   const didYouMean = (near: readonly string[]) =>
     near.length === 0 ? '' : ` Did you mean: ${near.join(', ')}?`;
-  // Who knows the tools' names gets the command of that name.
+  // A user who typed a tool's name is told the command for that tool.
   const meant = operations.find(({ name }) => name === unknown.replaceAll('-', '_'));
   if (meant !== undefined) return didYouMean([`cox ${meant.group} ${meant.verb}`]);
   const { at } = typedWords(argv, program.options);
   const words = at.map((index) => argv[index] ?? '').filter((word, place) => place > 0 || word !== 'help');
   const group = program.commands.find((command) => command.name() === words[0]);
-  // Who named a group wants something of it, and what sounds alike in another group is something else.
+  // If the group exists, only its own verbs are suggested: a similar name in another group means something
+  // else.
   if (group !== undefined && group.commands.length > 0) {
     const verbs = group.commands.map((command) => command.name());
     const near = nearest(unknown, verbs).map((verb) => `cox ${group.name()} ${verb}`);

@@ -8,12 +8,12 @@ export interface Flag {
   readonly summary: string;
 }
 
-/** What can follow at one place of the command line, such as after `cox lock`. */
+/** What can follow at one position of the command line, such as after `cox lock`. */
 export interface Spot {
   readonly at: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly flags: readonly Flag[];
-  /** What the first argument may be, where it is one of a few words. */
+  /** The values of the first argument, if it takes one of a few words. */
   readonly values: readonly string[];
 }
 
@@ -26,7 +26,7 @@ function summaryOf(text: string): string {
   return short.length > SUMMARY_CHARS_MAX ? `${short.slice(0, SUMMARY_CHARS_MAX - 1)}…` : short;
 }
 
-/** Read off the commands themselves, so that whatever is declared is completed. */
+/** Read from the commands themselves, so that every declared command is completed. */
 export function spotsOf(command: Command, at = command.name()): Spot[] {
   const flags = command.options
     .filter((option) => option.long !== undefined && !option.hidden)
@@ -48,7 +48,7 @@ export function spotsOf(command: Command, at = command.name()): Spot[] {
   ];
 }
 
-/** The places and flags after which the next word is a value and no command. */
+/** The positions and flags after which the next word is a value, not a command. */
 export function valueFlags(spots: readonly Spot[]): string[] {
   return spots.flatMap(({ at, flags }) =>
     flags.filter(({ takesValue }) => takesValue).map(({ name }) => `${at} ${name}`),

@@ -10,7 +10,7 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 export type Shell = keyof typeof SCRIPTS;
 
-/** All that a shell has to know is in the script: no key press starts a process or opens a store. */
+/** The script contains everything the shell needs: no key press starts a process or opens a store. */
 export async function printCompletion(shell: Shell, program: Command, terminal: Terminal): Promise<void> {
   await finishAll(program);
   await terminal.out(SCRIPTS[shell](spotsOf(program)));

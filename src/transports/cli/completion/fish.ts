@@ -9,7 +9,7 @@ export function fishScript(spots: readonly Spot[]): string {
   const lines = spots.flatMap(({ at, commands, flags, values }) => {
     const here = `complete -c cox -n ${quoted(`test "$(__cox_at)" = ${quoted(at)}`)}`;
     return [
-      // Files only where no word is expected.
+      // Complete file names only where no fixed word is expected.
       ...(commands.length + values.length > 0 ? [`${here} -f`] : []),
       ...commands.map(({ name, summary }) => `${here} -a ${quoted(name)} -d ${quoted(summary)}`),
       ...values.map((value) => `${here} -a ${quoted(value)}`),

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ask, Part, Reply } from './demo-agent.ts';
 
-/** The sources and what is built from them have different endings. */
+/** Source and built files have different extensions. */
 const AGENT = new URL(`./demo-agent${extname(import.meta.url)}`, import.meta.url);
 
 type OnWaiting = (why: JsonObject) => void;
 
-/** An agent of the demo, seen from outside. */
+/** An agent of the demo, as the demo process sees it. */
 export class Actor {
   readonly name: string;
   readonly child: ChildProcess;
@@ -19,7 +19,7 @@ export class Actor {
 
   constructor(part: Part, env: NodeJS.ProcessEnv) {
     this.name = part.agent_id;
-    // What it writes is no part of the show; what goes wrong with it is.
+    // Its output is not part of the demo; its errors are.
     const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as const;
     this.child = fork(fileURLToPath(AGENT), [JSON.stringify(part)], { env, execArgv: [], stdio: [...stdio] });
     this.child.on('message', ({ id, answer, waiting }: Reply) => {
@@ -46,7 +46,7 @@ export class Actor {
     });
   }
 
-  /** Without a word, as a crash ends it. */
+  /** Without warning, like a crash. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const gone = once(this.child, 'exit');

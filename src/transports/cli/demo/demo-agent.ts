@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { PresenceSettings } from '../../../runtime/coxswain.ts';
 import { operationsByName } from '../../../runtime/operation-list.ts';
 
-/** One agent of the demo: a process of its own that does what it is told over its channel, and nothing else. */
+/** One agent of the demo: a separate process that does only what it is told over its IPC channel. */
 
 export interface Part {
   readonly agent_id: string;
@@ -44,7 +44,8 @@ process.on('message', async ({ id, operation, input }: Ask) => {
   send({ id, answer: await connection.perform(declared, input, { onWaiting }) });
 });
 
-// A terminal sends Ctrl-C to all of us; whoever started us decides. Without it there is nothing left to do.
+// A terminal sends Ctrl-C to the whole process group, but the demo process decides when agents stop. If the
+// channel closes, there is nothing left to do.
 process.on('SIGINT', () => {});
 process.on('disconnect', () => process.exit());
 

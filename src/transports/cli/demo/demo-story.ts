@@ -14,7 +14,7 @@ interface Crew {
   readonly fay: Actor;
 }
 
-/** Six agents on one repository, and everything that goes wrong between them in a day, in a minute. */
+/** Six agents on one repository: everything that goes wrong between them in a day, shown in a minute. */
 export class Story {
   readonly #stage: Stage;
   readonly #view: View;
@@ -48,7 +48,7 @@ export class Story {
     await this.#stage.say(oneLine(pieces, this.#view, 3));
   }
 
-  /** Asks, and shows what came back as the agent would read it. */
+  /** Calls an operation and shows the answer as the agent would read it. */
   async #do(
     actor: Actor,
     words: string,
@@ -91,7 +91,7 @@ export class Story {
     await this.#do(cleo, 'releases it', 'release_lock', { file_path: 'src/' });
   }
 
-  /** Answers when the agent really stands in line; what it is then waiting for comes later. */
+  /** Resolves once the agent is really in the queue; the answer it waits for comes later. */
   async #inLine(
     actor: Actor,
     file_path: string,
@@ -151,7 +151,8 @@ export class Story {
       `has it: dan was silent for ${this.#stage.pace.stale_ms / 1000} s, so what it held is free`,
       'green',
     );
-    // Given back, it rests for five seconds, should the task itself be deadly; meanwhile the others go on.
+    // A task that is given back rests for five seconds, in case the task itself kills its agents. Meanwhile
+    // the other agents go on.
     const got = eve.ask('get_work', { task_types: ['prices'], wait_seconds: 60 });
     await this.#line('eve', 'waits for dan’s task, which rests a few seconds', 'yellow');
     if (ids.migrate !== undefined)

@@ -22,10 +22,10 @@ const PACES: Readonly<Record<'normal' | 'fast', Pace>> = {
 
 const INTERRUPTED = 130;
 
-/** Plays in a folder of its own; neither the user's store nor its repository is touched. */
+/** Runs in a temporary folder of its own; neither the user's store nor the repository is touched. */
 export async function demo(options: DemoOptions, terminal: Terminal, result: Result): Promise<void> {
   const over = new AbortController();
-  // The second Ctrl-C, which would end us at once, must not leave half of it behind.
+  // A second Ctrl-C would normally end us at once; it must not interrupt the clean-up.
   const ignore = () => {};
   for (const signal of SIGNALS) process.on(signal, ignore);
   const stopped = untilStopped();

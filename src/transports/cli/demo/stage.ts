@@ -11,7 +11,7 @@ const FILES: Readonly<Record<string, string>> = {
   'src/router.ts': 'export const routes = ["/cart", "/prices"];\n',
   'src/cart.ts': 'export const cart = [];\n',
   'src/prices.ts': 'export const prices = { tea: 3 };\n',
-  // All that makes a folder a repository, without asking for git.
+  // The minimum that makes a folder a repository, without running git.
   '.git/HEAD': 'ref: refs/heads/main\n',
   '.git/config': '[core]\n\trepositoryformatversion = 0\n\tbare = false\n',
   '.git/objects/info/packs': '',
@@ -19,17 +19,20 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 export interface Pace {
-  /** Between two lines, so that a person can follow. */
+  /** Pause between two lines, so that a person can follow. */
   readonly line_ms: number;
-  /** How often agents say that they are there, and how long they may be silent. */
+  /** How often agents send a heartbeat, and how long they may be silent. */
   readonly heartbeat_ms: number;
   readonly stale_ms: number;
 }
 
-/** Somebody pressed Ctrl-C. */
+/** The user pressed Ctrl-C. */
 export class Stopped extends Error {}
 
-/** Where the demo plays: a folder, a store and processes of its own. All of it is gone afterwards, however it ends. */
+/**
+ * Where the demo runs: its own folder, store and processes. All of them are removed afterwards, however it
+ * ends.
+ */
 export class Stage {
   readonly folder: string;
   readonly store: string;
@@ -53,7 +56,7 @@ export class Stage {
     this.#keep = keep;
     this.#signal = signal;
     this.#write = write;
-    // Nothing of the user's own store, identity or team reaches an agent of ours.
+    // Nothing of the user's own store, identity or team may reach the demo's agents.
     const foreign = /^(COX_|GIT_|AGENT_|SESSION_ID$|NODE_OPTIONS$|NODE_TEST)/;
     this.#env = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
     this.folder = mkdtempSync(join(tmpdir(), 'cox-demo-'));
@@ -65,7 +68,7 @@ export class Stage {
     this.store = `sqlite:${join(this.folder, '.git', 'coxswain', 'cox.db')}`;
   }
 
-  /** The store as a person sees it who looks on. */
+  /** The store as a person who looks on sees it. */
   async coxswain(): Promise<Coxswain> {
     const { store, project, folder, pace } = this;
     this.#coxswain ??= await open({ store, project, cwd: folder, presence: { stale_ms: pace.stale_ms } });
@@ -89,7 +92,7 @@ export class Stage {
     this.#check();
   }
 
-  /** Ends at once when the show does. */
+  /** Ends at once when the demo is stopped. */
   async until<T>(step: Promise<T>): Promise<T> {
     step.catch(() => {});
     const stopped = Promise.withResolvers<never>();
@@ -107,7 +110,7 @@ export class Stage {
     return await this.until(actor.ask(operation, input));
   }
 
-  /** What the story needs to be true; the processes are real, so it may turn out otherwise. */
+  /** A condition the story relies on. The processes are real, so it may turn out otherwise. */
   expect(answer: JsonObject, success: boolean): JsonObject {
     if (answer.success !== success) throw new Error(`the story went another way: ${JSON.stringify(answer)}`);
     return answer;
@@ -124,7 +127,7 @@ export class Stage {
     process.removeListener('exit', this.#vanish);
   }
 
-  /** Also when the process falls over in the middle: then there is no time to wait for anybody. */
+  /** Also runs when the process crashes midway; then there is no time to wait for the agents to end. */
   readonly #vanish = (): void => {
     for (const { child } of this.#actors) child.kill('SIGKILL');
     if (!this.#keep) rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });

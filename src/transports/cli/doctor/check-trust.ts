@@ -57,7 +57,7 @@ async function codexTrusts({ program }: FoundClient, sites: readonly Site[]): Pr
       `Codex does not read the hooks of ${unread.join(', ')}`,
       'Run `cox init --trust`, or start `codex` there and say that you trust the folder.',
     );
-  // All worktrees have the same hooks: the worst of them is what counts.
+  // All worktrees have the same hooks, so the worst result counts.
   const worst = asked.reduce((one, other) => (other.idle > one.idle ? other : one));
   if (worst.idle === 0) return ok(check, `all ${worst.found} hooks are trusted`);
   return wrong(

@@ -11,23 +11,23 @@ export interface ConfiguredHook {
   readonly command: string;
 }
 
-/** What a client's own files say today, whoever wrote it there. */
+/** What a client's own files say now, regardless of which program or person wrote it. */
 export interface Configured {
   readonly scope: Scope;
   readonly server: { readonly command: string; readonly args: readonly string[] } | undefined;
   readonly hooks: readonly ConfiguredHook[];
-  /** Events that `cox init` would hook and that are not. */
+  /** Events that `cox init` would hook and that have no hook. */
   readonly missing: readonly string[];
 }
 
-/** The scope in which the client is wired; if in neither, what there is of the repository's. */
+/** The scope in which the client is wired. If it is wired in neither, whatever the repository's files say. */
 export function readConfigured(client: AgentClient, site: Site): Configured {
   const all = SCOPES.map((scope) => readScope(client, { ...site, scope }));
   const wired = all.find(({ server, hooks }) => server !== undefined || hooks.length > 0);
   return wired ?? (all[0] as Configured);
 }
 
-/** Both at once means that every call is checked twice. */
+/** Wired in both scopes, every call would be checked twice. */
 export function wiredTwice(client: AgentClient, site: Site): boolean {
   return SCOPES.every((scope) => readScope(client, { ...site, scope }).hooks.length > 0);
 }
@@ -77,7 +77,7 @@ function serverIn(file: ClientFile): Configured['server'] {
   return undefined;
 }
 
-/** Throws what is wrong with the file, with its line. */
+/** Throws an error that says what is wrong with the file, and in which line. */
 export function readJson(path: string): JsonObject | undefined {
   return jsonIn(readText(path), path);
 }

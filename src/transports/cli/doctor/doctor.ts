@@ -19,7 +19,7 @@ const SIGNS: Readonly<Record<DoctorFinding['status'], readonly [sign: string, st
   idle: ['–', 'dim'],
 };
 
-/** Looks at everything that has to work, by doing it once. Changes nothing. */
+/** Checks everything that has to work by doing it once. Changes nothing. */
 export async function runDoctor(options: DoctorOptions, terminal: Terminal, result: Result): Promise<void> {
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return await conclude(terminal, chosen.refusal, options, result);

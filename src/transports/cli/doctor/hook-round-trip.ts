@@ -18,7 +18,10 @@ interface Stage {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs exactly what the client would run, where it can do no harm: a folder and a store of its own, two files held. */
+/**
+ * Runs exactly what the client would run, but where it can do no harm: in its own folder with its own store
+ * and two locked files.
+ */
 export async function checkHooks(
   client: AgentClient,
   hooks: readonly ConfiguredHook[],
@@ -43,7 +46,7 @@ export async function checkHooks(
   }
 }
 
-/** Nothing of the real store and of what hooks remember, and an identity that no client has. */
+/** Keeps the real store and the hooks' own notes out, and uses an identity that no client has. */
 function environment(folder: string, store: string): NodeJS.ProcessEnv {
   const { agent_id, agent_type, session_id } = DOCTOR;
   const who = { AGENT_ID: agent_id, AGENT_TYPE: agent_type, SESSION_ID: session_id };
@@ -57,7 +60,7 @@ async function tryHook(
 ): Promise<DoctorFinding> {
   const check = `${client.name} ${event}`;
   const fix = 'Run `cox init` to write the command anew.';
-  // The one thing that is not as configured: nothing of this may reach the store that is.
+  // The one difference from the configuration: this check must not reach the configured store.
   const line = command.replace(/ --store (?:"(?:\\.|[^"\\])*"|\S+)/, '');
   const run = (file: string) =>
     runChild(line, [], {
@@ -84,7 +87,7 @@ async function tryHook(
   return ok(check, `denies a held file, passes one's own, ${Math.round(held.took_ms)} ms`);
 }
 
-/** All three say it in their own way; a code of 2 is understood by each. */
+/** Each client has its own format for a denial; exit code 2 is understood by all three. */
 function denies({ code, out }: Run): boolean {
   if (code === 2) return true;
   try {
@@ -98,7 +101,7 @@ function denies({ code, out }: Run): boolean {
   }
 }
 
-/** As the real clients send it. */
+/** In the format the real clients send. */
 function payload({ name }: AgentClient, event: string, cwd: string, file: string): JsonObject {
   const common = { session_id: DOCTOR.session_id, transcript_path: '', cwd };
   if (event !== 'before-tool')

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 
 const LINE_CHARS_MAX = 4_000_000;
 
-/** A program that is asked line by line; MCP servers and Codex's own server both are. */
+/** A program that speaks JSON-RPC line by line, like MCP servers and Codex's app server. */
 export class JsonRpcProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (answer: JsonObject) => void>();
@@ -48,7 +48,7 @@ export class JsonRpcProcess implements AsyncDisposable {
         reject(new Error(gist(this.#err) || `it ended with code ${code}`));
       });
     });
-    // Whoever asks hears of it; between two questions nobody does.
+    // A pending request reports the failure. Between two requests there is no caller to report it to.
     this.#ended.catch(() => {});
   }
 

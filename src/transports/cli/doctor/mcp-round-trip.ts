@@ -7,7 +7,7 @@ import { JsonRpcProcess } from './json-rpc.ts';
 const LIMIT_MS = 20_000;
 const REVISION = '2025-06-18';
 
-/** Starts exactly what the client would start, and asks what the client would ask. */
+/** Starts exactly what the client would start, and sends the requests the client would send. */
 export async function checkMcp(
   check: string,
   server: NonNullable<Configured['server']>,

@@ -5,7 +5,7 @@ import { hookBuilder, hookSources, ownPrograms } from './wiring.ts';
 
 export type BundleState = 'fresh' | 'old' | 'missing';
 
-/** The hook program is one file made of many: is it there, and made of what the sources are now? */
+/** The hook program is a bundle: does it exist, and is it up to date with its sources? */
 export function bundleState(): BundleState {
   const built_ms = statSync(ownPrograms().hook, { throwIfNoEntry: false })?.mtimeMs;
   if (built_ms === undefined) return 'missing';
@@ -13,7 +13,7 @@ export function bundleState(): BundleState {
   return hookSources().some((path) => isNewer(path, built_ms)) ? 'old' : 'fresh';
 }
 
-/** A folder is as new as the newest of what is in it. */
+/** A folder is as new as the newest file in it. */
 function isNewer(path: string, than_ms: number): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true) return found !== undefined && found.mtimeMs > than_ms;
@@ -22,7 +22,7 @@ function isNewer(path: string, than_ms: number): boolean {
 
 const BUILD_MS_MAX = 60_000;
 
-/** Builds it where it can be built and has to be. Answers why there is none to be had. */
+/** Builds the bundle if that is needed and possible. Returns the reason if there is none in the end. */
 export function ensureBundle(): string | undefined {
   const state = bundleState();
   const builder = hookBuilder();

@@ -22,7 +22,7 @@ import type { FileChange } from '../../shared/file-change.ts';
 
 export type { FileChange } from '../../shared/file-change.ts';
 
-/** Somebody else wrote the file between the plan and now. */
+/** Another process wrote the file after the plan was made. */
 export class ChangedMeanwhile extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -31,7 +31,10 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-/** Who links a configuration file to another place means the file there; replacing the link would part the two. */
+/**
+ * A person who links a configuration file to another place means the file there; replacing the link would
+ * separate the two.
+ */
 export function linkTarget(path: string, hops_max = 40): string {
   try {
     return realpathSync(path);
@@ -72,7 +75,7 @@ export function sameBytes(left: Buffer | undefined, right: Buffer | undefined): 
   return left === undefined || right === undefined ? left === right : left.equals(right);
 }
 
-/** Makes the folder and says which ones were not there, the outermost first. */
+/** Creates the folder and returns the folders that did not exist before, outermost first. */
 export function makeFolders(folder: string, mode?: number): string[] {
   const missing: string[] = [];
   for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at))
@@ -82,14 +85,14 @@ export function makeFolders(folder: string, mode?: number): string[] {
       mkdirSync(each, mode === undefined ? {} : { mode });
       return true;
     } catch (error) {
-      // Somebody else was quicker, and it is theirs to remove.
+      // Another process was quicker, so the folder is not ours to remove.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       return false;
     }
   });
 }
 
-/** The innermost first; what is not empty, or gone already, stays as it is. */
+/** Innermost first. A folder that is not empty, or already gone, is skipped. */
 export function removeFolders(folders: readonly string[]): void {
   for (const folder of folders.toSorted((a, b) => b.length - a.length)) {
     try {
@@ -105,8 +108,8 @@ interface Prepared {
 }
 
 /**
- * All of them or none. Every new content lies complete beside its file before the first rename; should one of the renames
- * fail after all, those already done are taken back. Answers the folders that had to be made.
+ * All of them or none. Every new content is complete beside its file before the first rename. If a rename
+ * still fails, those already done are reverted. Returns the folders that had to be created.
  */
 export function applyChanges(changes: readonly FileChange[]): string[] {
   const prepared: Prepared[] = [];
@@ -140,7 +143,7 @@ function assertUnchanged({ path, before }: FileChange): void {
   if (!sameBytes(readBytes(path), before)) throw new ChangedMeanwhile(path);
 }
 
-/** What a process that was killed at the wrong moment has left beside a file. */
+/** Removes what a process killed at the wrong moment left beside a file. */
 export function removeLeftovers(path: string): void {
   const folder = dirname(path);
   const start = `.${basename(path)}.`;
@@ -181,6 +184,6 @@ function writeAside(aside: string, bytes: Buffer, path: string, mode: number | u
   if (old === undefined && mode === undefined) return;
   try {
     if (old !== undefined) chownSync(aside, old.uid, old.gid);
-  } catch {} // Only root may give a file away; everybody else's files are their own already.
+  } catch {} // Only root can change a file's owner; every other user already owns the files they write.
   chmodSync(aside, mode ?? (old?.mode ?? 0o600) & 0o7777);
 }

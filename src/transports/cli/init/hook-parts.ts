@@ -2,7 +2,10 @@ import { findNodeAtLocation, getNodeValue } from 'jsonc-parser';
 import { canonical, type Json, type JsonObject } from '../../../kernel/json.ts';
 import { appendJson, parseJson, removeJson, setJson } from './json-text.ts';
 
-/** One entry under an event: which tools it is for, and what is run. All three clients have this shape. */
+/**
+ * One entry under an event: the tools it applies to and the commands it runs. All three clients use this
+ * shape.
+ */
 export interface HookGroup extends JsonObject {
   matcher?: string;
   hooks: JsonObject[];
@@ -13,7 +16,7 @@ export type HookEvents = Readonly<Record<string, HookGroup>>;
 const OURS =
   /(?:^|[\\/"'\s])(?:hook\.cjs["']?|cox["']?\s+hook)\s+["']?(claude-code|codex|gemini-cli)["']?\s+["']?(session-start|before-tool|after-tool|turn-end|session-end)\b/;
 
-/** Which of our hooks a command is, whichever checkout it points to. */
+/** Which of our hooks a command is, in whichever checkout it points to. */
 export function ourHook(command: unknown): { client: string; event: string } | undefined {
   const [, client, event] = (typeof command === 'string' ? OURS.exec(command) : null) ?? [];
   return client === undefined || event === undefined ? undefined : { client, event };
@@ -25,7 +28,7 @@ interface Found {
   readonly value: Json;
   /** Which of the group's hooks are ours. */
   readonly ours: readonly number[];
-  /** Nothing else is in the group. */
+  /** The group contains nothing else. */
   readonly alone: boolean;
 }
 
@@ -42,7 +45,9 @@ function findOurs(text: string, path: string): Found[] {
   );
 }
 
-/** Ours are replaced where they stand; where somebody put others beside them they move to an entry of their own. */
+/**
+ * Our hooks are replaced in place. If a group also contains other hooks, ours move to an entry of their own.
+ */
 export function addHooks(text: string, path: string, events: HookEvents): string {
   let edited = text;
   const found = Object.groupBy(findOurs(text, path), ({ event }) => event);
@@ -66,7 +71,7 @@ export function removeHooks(
   from: (event: string) => boolean = () => true,
 ): string {
   let edited = text;
-  // From the end, so that the places before stay where they are.
+  // From the end, so that earlier positions stay valid.
   for (const { event, group, ours, alone } of findOurs(text, path).toReversed()) {
     if (!from(event)) continue;
     if (alone) edited = removeJson(edited, path, ['hooks', event, group]);

@@ -16,7 +16,9 @@ import { writePlan } from './write.ts';
 
 const WAITS_FOR_A_PERSON = 3;
 
-/** `cox init`: plans, shows, asks, writes; in this order, and each only if the one before went well. */
+/**
+ * `cox init` plans, shows, asks and writes, in this order. Each step runs only if the one before succeeded.
+ */
 export async function runInit(options: InitOptions, terminal: Terminal, result: Result): Promise<void> {
   const read = readRequest(options, terminal);
   if (!read.ok) return await conclude(terminal, read.refusal, options, result);
@@ -60,7 +62,7 @@ async function initialise(
     return hasChanges
       ? stopped('unconfirmed', WAITS_FOR_A_PERSON)
       : await carryOut(request, prepared, extras.trust);
-  // Planned before anything is asked: what is written is what was there when it was shown.
+  // Planned before the question is asked, so that what is written is what was shown.
   const trusting = extras.trust ? undefined : await planTrust(request, prepared, extras);
   if (hasChanges && !(await agreed(prepared, terminal))) return stopped('declined', 1);
   if (trusting === undefined || !(await trusted(trusting, options, terminal)))
@@ -109,7 +111,7 @@ async function saysYes(question: string, terminal: Terminal): Promise<boolean> {
   return /^\s*y(es)?\s*$/i.test((await terminal.ask?.(`${question} [y/N] `)) ?? '');
 }
 
-/** What may be wrong with other programs' files is no fault of ours. */
+/** Faults in other programs' files are reported as refusals, not as faults of ours. */
 function refusalFor(error: unknown): Refusal {
   if (error instanceof Unusable) {
     const { path, line, message, remedy } = error;

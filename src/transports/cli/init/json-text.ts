@@ -11,18 +11,19 @@ import {
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { Unusable } from './unusable.ts';
 
-/** The scanner's tokens: its enum is one that only types can see. Comments and space are 12 to 15. */
+/** The scanner's tokens; its enum exists only as a type. Comments and white space are 12 to 15. */
 const COMMA = 5;
 const LINE_COMMENT = 12;
 const SPACE = 15;
 const END_OF_FILE = 17;
 
-/** Names of properties, and indexes of elements. */
+/** Property names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 /**
- * Edits JSON as people and other programs wrote it, with comments, trailing commas, tabs, CRLF and a byte order mark: what
- * is not ours keeps its every byte. The parser's own `modify` formats whole lines anew, so it is only asked where things are.
+ * Edits JSON written by people and other programs, with comments, trailing commas, tabs, CRLF and a byte
+ * order mark. Every byte that is not ours stays. The parser's own `modify` reformats whole lines, so it is
+ * used only to find positions.
  */
 export function parseJson(text: string, path: string): Node {
   const errors: ParseError[] = [];
@@ -34,18 +35,24 @@ export function parseJson(text: string, path: string): Node {
   return root;
 }
 
-/** What a program makes of it that knows comments and trailing commas; of two properties of one name, the last. */
+/**
+ * Reads it like a program that accepts comments and trailing commas. If a property occurs twice, the last one
+ * counts.
+ */
 export function parseLoosely(text: string): unknown {
   return parse(withoutMark(text).body, [], { allowTrailingComma: true });
 }
 
-/** The object in a file that may be absent or empty. Throws what is wrong with it, with its line. */
+/**
+ * The object in a file that may be absent or empty. Throws an error that says what is wrong, and in which
+ * line.
+ */
 export function jsonIn(text: string | undefined, path: string): JsonObject | undefined {
   const { body } = withoutMark(text ?? '');
   return body.trim() === '' ? undefined : (getNodeValue(parseJson(body, path)) as JsonObject);
 }
 
-/** For a text without the mark, which the parser takes for an error. */
+/** The text without its byte order mark, which the parser would treat as an error. */
 export function withoutMark(text: string): { mark: string; body: string } {
   return text.startsWith('\ufeff') ? { mark: '\ufeff', body: text.slice(1) } : { mark: '', body: text };
 }
@@ -54,7 +61,10 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** Sets the value at the path; objects on the way are made, something else there is in the way. */
+/**
+ * Sets the value at the path. Missing objects on the way are created; a value of another type there is an
+ * error.
+ */
 export function setJson(text: string, path: string, at: JsonPath, value: Json): string {
   const root = parseJson(text, path);
   const there = findNodeAtLocation(root, [...at]);
@@ -75,7 +85,7 @@ export function setJson(text: string, path: string, at: JsonPath, value: Json): 
   return text;
 }
 
-/** Adds an element at the end of the array at the path, which is made where there is none. */
+/** Adds an element to the end of the array at the path, creating the array if needed. */
 export function appendJson(text: string, path: string, at: JsonPath, value: Json): string {
   const list = findNodeAtLocation(parseJson(text, path), [...at]);
   if (list === undefined) return setJson(text, path, at, [value]);
@@ -84,7 +94,7 @@ export function appendJson(text: string, path: string, at: JsonPath, value: Json
   return inserted(text, list, undefined, value);
 }
 
-/** Takes the value away, and what is empty then on the way to it. */
+/** Removes the value, and every container on its path that becomes empty. */
 export function removeJson(text: string, path: string, at: JsonPath): string {
   const node = findNodeAtLocation(parseJson(text, path), [...at]);
   const container = node === undefined ? undefined : containerOf(node);
@@ -95,7 +105,7 @@ export function removeJson(text: string, path: string, at: JsonPath): string {
   return withoutItem(text, container, item);
 }
 
-/** Nothing else is in it, not even a comment. */
+/** The container holds nothing else, not even a comment. */
 function isAlone(text: string, container: Node, item: Node): boolean {
   const before = text.slice(container.offset + 1, item.offset);
   const after = text.slice(item.offset + item.length, container.offset + container.length - 1);
@@ -112,7 +122,7 @@ function replaced(text: string, from: number, to: number, by: string): string {
 
 interface Style {
   readonly eol: string;
-  /** One step inwards. */
+  /** One level of indentation. */
   readonly unit: string;
 }
 
@@ -122,7 +132,7 @@ function styleOf(text: string): Style {
   return { eol, unit: unit.startsWith('\t') ? '\t' : unit };
 }
 
-/** The white space that the line of this offset starts with. */
+/** The white space at the start of the line that contains this offset. */
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
@@ -132,7 +142,7 @@ function printed(value: Json, indent: string, { eol, unit }: Style): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
 }
 
-/** On one line where the value is on one now. */
+/** Stays on one line if the value is on one line now. */
 function styled(text: string, there: Node, value: Json): string {
   const old = text.slice(there.offset, there.offset + there.length);
   const isShort =
@@ -142,7 +152,7 @@ function styled(text: string, there: Node, value: Json): string {
   return isShort ? JSON.stringify(value) : printed(value, indentAt(text, there.offset), styleOf(text));
 }
 
-/** A new last property, or element, in the manner of those before it. */
+/** Adds a last property or element in the style of those before it. */
 function inserted(text: string, container: Node, name: string | undefined, value: Json): string {
   const style = styleOf(text);
   const close = container.offset + container.length - 1;
@@ -152,7 +162,7 @@ function inserted(text: string, container: Node, name: string | undefined, value
   const inner = last === undefined || inline ? outer + style.unit : indentAt(text, last.offset);
   const key = name === undefined ? '' : `${JSON.stringify(name)}: `;
   const item = key + (inline ? JSON.stringify(value) : printed(value, inner, style));
-  // Behind whatever stands before the closing bracket, comments too.
+  // After everything before the closing bracket, comments included.
   const end = container.offset + 1 + text.slice(container.offset + 1, close).trimEnd().length;
   if (last === undefined) {
     const rest = end === container.offset + 1 ? '' : text.slice(container.offset + 1, end);
@@ -170,7 +180,10 @@ function inserted(text: string, container: Node, name: string | undefined, value
   return `${text.slice(0, lastEnd)},${text.slice(lastEnd, end)}${before}${item}${text.slice(end)}`;
 }
 
-/** Without one item, its comma and the space before it; a comment on a line of its own is not its. */
+/**
+ * Removes one item, its comma and the space before it. A comment on its own line does not belong to the item
+ * and stays.
+ */
 function withoutItem(text: string, container: Node, item: Node): string {
   const items = container.children ?? [];
   const index = items.indexOf(item);
@@ -188,7 +201,7 @@ function withoutItem(text: string, container: Node, item: Node): string {
   return joined(text.slice(0, from), text.slice(to));
 }
 
-/** A comment up to the end of the line must not swallow what comes closer. */
+/** A line comment at the end of `head` must not swallow `tail`. */
 function joined(head: string, tail: string): string {
   if (/^\s*\n/.test(tail)) return head + tail;
   const scanner = createScanner(head);
@@ -197,7 +210,7 @@ function joined(head: string, tail: string): string {
   return last === LINE_COMMENT ? `${head}${styleOf(head).eol}${tail}` : head + tail;
 }
 
-/** Where the comma is that follows an item, if one does. */
+/** The position of the comma that follows an item, if there is one. */
 function commaAfter(text: string, offset: number, limit: number): number | undefined {
   const scanner = createScanner(text);
   scanner.setPosition(offset);

@@ -6,7 +6,10 @@ import { DELIVERED, FAILURES, OLDER_FAILURES } from '../../hooks/left-behind.ts'
 import type { Manifest } from './manifest.ts';
 import type { Request } from './setup-request.ts';
 
-/** What hooks in use have noted in the user's own folder. It is all repositories' together: the last one takes it along. */
+/**
+ * Notes that the hooks keep in the user's state folder. All repositories share them, so undoing the last
+ * repository removes them.
+ */
 export function hookNotes(state: string, manifestPath: string): string[] {
   if (recordsIn(dirname(manifestPath)).some((name) => name !== basename(manifestPath))) return [];
   return [DELIVERED, FAILURES, OLDER_FAILURES]
@@ -18,7 +21,7 @@ export function removeHookNotes(paths: readonly string[]): void {
   for (const path of paths) rmSync(path, { recursive: true, force: true });
 }
 
-/** By name: one that can't be read is somebody's all the same. */
+/** Counted by name: a record that can't be read still belongs to a repository. */
 function recordsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -27,13 +30,13 @@ function recordsIn(folder: string): string[] {
   }
 }
 
-/** The log is people's work, not ours to throw away. */
+/** The log records people's work, so we don't delete it. */
 export function storeNote({ workspace, site }: Request, { store }: Manifest): string[] {
   let url: string;
   try {
     url = chooseStore(store, site.env).url ?? defaultStore(workspace);
   } catch {
-    return []; // Which store is meant is not for an undo to settle.
+    return []; // An undo does not decide which store is meant.
   }
   if (!url.startsWith('sqlite:'))
     return ['The log of what agents did stays where it is, in the database of your store.'];

@@ -10,28 +10,32 @@ import { Unusable } from './unusable.ts';
 /** What `cox init` did to one file. */
 export interface WrittenFile {
   readonly path: string;
-  /** Whose it is; none for what all of them read. */
+  /** The client that reads it; undefined if all of them do. */
   readonly client?: Client | undefined;
-  /** As it was before the first `cox init`, in base64; null where there was none. */
+  /** The content before the first `cox init`, in base64; null if the file did not exist. */
   readonly original: string | null;
   readonly mode?: number | undefined;
-  /** Hashes of what was written, the newest last. As long as the file is one of them, nobody else has edited it. */
+  /**
+   * Hashes of what was written, newest last. As long as the file matches one of them, it has not been edited
+   * since.
+   */
   readonly written: readonly string[];
   readonly parts: readonly Part[];
 }
 
 /**
- * Kept outside the repository, in the user's state folder: the originals of configuration files are nobody else's business.
- * Written before the files themselves, so that whatever a killed `cox init` left behind can be undone.
+ * Kept outside the repository, in the user's state folder, because the originals of configuration files are
+ * private. Written before the files themselves, so that whatever a killed `cox init` left behind can be
+ * undone.
  */
 export interface Manifest {
   readonly version: 1;
-  /** The repository's git folder, the folder itself without git, or `user`. */
+  /** The repository's git folder; without git, the folder itself; or `user`. */
   readonly root: string;
   readonly files: readonly WrittenFile[];
-  /** Folders that were not there before, the manifest's own among them. */
+  /** Folders that did not exist before, including the manifest's own. */
   readonly folders: readonly string[];
-  /** Where the agents' log is, if `--store` said so. */
+  /** The store's location, if `--store` was given. */
   readonly store?: string | undefined;
 }
 
@@ -39,12 +43,12 @@ const VERSION = 1;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** One per repository, and one for what is wired for the user everywhere. */
+/** One per repository, and one for clients wired for the user everywhere. */
 export function manifestPath(state: string, key: string | 'user'): string {
   return join(state, 'init', `${key === 'user' ? 'user' : sha256(key).slice(0, 24)}.json`);
 }
 
-/** What is set up besides; a record that can't be read says nothing here. */
+/** The other setups on this machine. A record that can't be read is skipped here. */
 export function otherManifests(path: string): Manifest[] {
   let names: string[];
   try {
@@ -85,15 +89,15 @@ export function readManifest(path: string): Manifest | undefined {
   );
 }
 
-/** What is done to a manifest and its files is done by one process at a time. */
+/** Only one process at a time changes a manifest and its files. */
 export interface HeldManifest {
   write(manifest: Manifest): void;
   remove(): void;
 }
 
 /**
- * Runs with the manifest in hand. It must still be what the plan was made from: somebody else's `cox init` meanwhile, and
- * this one would write down the other's work as the original.
+ * Runs while holding the manifest's lock. The manifest must still be the one the plan was made from. If
+ * another `cox init` ran meanwhile, this one would record that one's changes as the original.
  */
 export function withManifest(
   path: string,
@@ -126,7 +130,7 @@ export function withManifest(
   }
 }
 
-/** Held for milliseconds; one whose process is gone was left behind. */
+/** Held for milliseconds. A lock whose process no longer exists was left behind. */
 function lock(path: string): void {
   for (const isLast of [false, true]) {
     try {
@@ -134,7 +138,7 @@ function lock(path: string): void {
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Whoever has just undone theirs took the folder along.
+      // Another `cox init --undo` has just removed the folder.
       if (code === 'ENOENT') throw new ChangedMeanwhile(path);
       if (code !== 'EEXIST') throw error;
     }

@@ -5,14 +5,17 @@ import { askCodex } from './clients/ask-codex.ts';
 import type { Request } from './setup-request.ts';
 import { Unusable } from './unusable.ts';
 
-/** What is left before a client is guarded; undefined: nothing. */
+/** What is left to do before a client is guarded; undefined: nothing. */
 export interface NextStep {
   readonly client: Client;
   readonly title: string;
   readonly left: string | undefined;
 }
 
-/** Looks at what is on the disk now. `trusted`: it was just told to trust, and is asked whether it does. */
+/**
+ * Looks at what is on disk now. `trusted`: trust was just written, so the client is asked whether it accepts
+ * it.
+ */
 export async function nextSteps(request: Request, trusted: boolean): Promise<NextStep[]> {
   return await Promise.all(
     request.chosen.map(async (found) => {
@@ -35,7 +38,7 @@ function leftFor({ client }: FoundClient, { worktrees }: Request, trusted: boole
   }
 }
 
-/** What was written is what Codex writes; whether this version of it takes it is for Codex to say. */
+/** We wrote what Codex itself would write; only Codex can say whether this version accepts it. */
 async function codexDoubts({ program }: FoundClient, request: Request): Promise<string | undefined> {
   const { site, worktrees } = request;
   if (program === undefined)

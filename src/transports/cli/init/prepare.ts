@@ -13,7 +13,7 @@ import { ownPrograms, type Scope } from './wiring.ts';
 export interface Prepared extends Plan {
   readonly manifestPath: string;
   readonly known: Manifest | undefined;
-  /** What a person should know or do besides. */
+  /** What else the person should know or do. */
   readonly notes: readonly string[];
 }
 
@@ -23,7 +23,9 @@ export interface Extras {
   readonly trust: boolean;
 }
 
-/** Everything that would be written, for all clients together: one file that can't be used, and nothing is. */
+/**
+ * Everything that would be written, for all clients together. If one file can't be used, nothing is written.
+ */
 export async function prepareInit(request: Request, extras: Extras): Promise<Prepared> {
   const { site, state, store } = request;
   const path = manifestPath(state, keyOf(site));
@@ -35,7 +37,7 @@ export async function prepareInit(request: Request, extras: Extras): Promise<Pre
   if (extras.trust) plan = planFiles(keyOf(site), [...wanted, ...trustFiles(request, plan)], known);
   plan = withExclude(plan, request);
   if (extras.gitHooks) plan = planBytes(plan, await gitHookChanges(request));
-  // Looked at now: of several at once, one makes a folder and another one may win.
+  // Looked up now: of several processes that plan at once, one creates a folder and another may finish first.
   const more = [...sharedFolders(plan, path), ...missingFolders(dirname(path))];
   const folders = [...new Set([...plan.manifest.folders, ...more])];
   const manifest = { ...plan.manifest, folders, store: store ?? known?.store };
@@ -47,7 +49,7 @@ export function keyOf({ scope, repository }: Site): string {
   return scope === 'user' ? 'user' : repository;
 }
 
-/** What each client reads; of one that does not look beyond its worktree, in every worktree. */
+/** The files each client reads. A client that reads only its own worktree gets them in every worktree. */
 function clientFiles({ site, worktrees, chosen, locks, store }: Request): (ClientFile & WantedFile)[] {
   const wiring = { programs: ownPrograms(), locks, store };
   return chosen.flatMap(({ client }) =>
@@ -57,7 +59,7 @@ function clientFiles({ site, worktrees, chosen, locks, store }: Request): (Clien
   );
 }
 
-/** The client's consent to the hooks as they are planned, not as they may be now. */
+/** The client's consent to the hooks as planned, not as they are now. */
 function trustFiles({ worktrees, chosen }: Request, { changes }: Plan): WantedFile[] {
   const planned = new Map(changes.map(({ path, after }) => [path, after]));
   const read: Reader = (path) => {
@@ -83,7 +85,10 @@ function rootsOf(sites: readonly Site[]): string[] {
   return [...new Set(sites.flatMap(({ root, mainRoot }) => [root, mainRoot]))];
 }
 
-/** Folders that another repository's `cox init` made and that this one uses too: whoever is undone last removes them. */
+/**
+ * Folders that another repository's `cox init` created and that this one uses too. The last undo removes
+ * them.
+ */
 function sharedFolders({ manifest }: Plan, path: string): string[] {
   const used = [path, ...manifest.files.map((file) => file.path)];
   return otherManifests(path)
@@ -91,7 +96,7 @@ function sharedFolders({ manifest }: Plan, path: string): string[] {
     .filter((folder) => used.some((file) => dirname(file) === folder || file.startsWith(`${folder}/`)));
 }
 
-/** Hooks of both scopes would run, and each call would be checked twice. */
+/** With both scopes wired, the hooks of both would run and check each call twice. */
 function assertOneScope({ site, state, chosen }: Request): void {
   const other: Scope = site.scope === 'user' ? 'project' : 'user';
   const path = manifestPath(state, keyOf({ ...site, scope: other }));

@@ -3,7 +3,7 @@ import type { Paint } from '../output/paint.ts';
 import { plain } from '../output/text.ts';
 import type { FileChange } from './changes.ts';
 
-/** As `diff -u` writes it; what a terminal would obey in a file is shown harmlessly. */
+/** In the format of `diff -u`. Control sequences in a file are shown harmlessly. */
 export function unifiedDiff({ path, before, after }: FileChange, paint: Paint): string[] {
   const title = (bytes: Buffer | undefined) => (bytes === undefined ? '/dev/null' : plain(path));
   const head = [paint(`--- ${title(before)}`, 'bold'), paint(`+++ ${title(after)}`, 'bold')];
@@ -17,7 +17,7 @@ function textLines(bytes: Buffer | undefined): string[] {
 
 function render(hunk: readonly DiffLine[], paint: Paint): string[] {
   const styles = { '-': 'red', '+': 'green', ' ': undefined } as const;
-  // Tabs and a carriage return are part of many a file; everything else that is no text is not obeyed.
+  // Tabs and carriage returns are common in files; all other control characters are made harmless.
   const shown = (text: string) => text.replace(/\r$/, '').split('\t').map(plain).join('\t');
   return [
     paint(hunkTitle(hunk), 'cyan'),

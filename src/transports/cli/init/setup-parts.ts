@@ -5,18 +5,20 @@ import { addServer, removeServer } from './toml-server.ts';
 import { parseTomlText, putTable, removeTable, type TomlTable, tomlAt } from './toml-text.ts';
 import { Unusable } from './unusable.ts';
 
-/** What is ours in a file. Plain data: the manifest keeps it, so that an undo years later knows what to take out. */
+/**
+ * Our part of a file. Plain data: the manifest stores it, so that an undo years later knows what to remove.
+ */
 export type Part =
   | {
       readonly kind: 'json-value';
       readonly at: readonly string[];
       readonly value: Json;
-      /** Taken out only while it says what was written: what a person decided since stays. */
+      /** Removed only while its value is what we wrote: a later decision by a person stays. */
       readonly ifSame?: boolean;
     }
   | { readonly kind: 'json-hooks'; readonly events: HookEvents }
   | { readonly kind: 'toml-server'; readonly table: TomlTable }
-  /** Taken out only while it says what was written, as above. */
+  /** Removed only while its value is what we wrote, as above. */
   | { readonly kind: 'toml-table'; readonly at: readonly string[]; readonly table: TomlTable }
   | {
       readonly kind: 'block';
@@ -28,7 +30,7 @@ export type Part =
   /** Another module knows its content; it is restored, never edited. */
   | { readonly kind: 'bytes' };
 
-/** With our part in it, whatever of it was there before. */
+/** The text with our part in it, however much of the part was already there. */
 export function withPart(text: string | undefined, part: Part, path: string, isOurs: boolean): string {
   switch (part.kind) {
     case 'json-value':
@@ -54,7 +56,7 @@ export function withPart(text: string | undefined, part: Part, path: string, isO
   }
 }
 
-/** Without it; undefined when nothing is left that anybody would miss. */
+/** The text without our part; undefined if nothing worth keeping is left. */
 export function withoutPart(text: string, part: Part, path: string): string | undefined {
   switch (part.kind) {
     case 'json-value':
@@ -80,7 +82,7 @@ export function withoutPart(text: string, part: Part, path: string): string | un
   }
 }
 
-/** A file in which nothing is said. */
+/** A file without any content that means something. */
 export function isEmpty(text: string): boolean {
   return /^\ufeff?\s*(\{\s*\})?\s*$/.test(text);
 }
@@ -93,7 +95,7 @@ function inJson(text: string | undefined, edit: (body: string) => string): strin
 
 function setValue(body: string, at: readonly string[], value: Json, path: string): string {
   const edited = setJson(body, path, at, value);
-  // The last of two properties of one name is the one that counts, and the first one is what was found.
+  // If a property occurs twice, the last one counts, but the edit may have found the first.
   if (!isSame(valueAt(edited, at), value))
     throw new Unusable(path, undefined, `has ${at.join('.')} more than once`);
   return edited;
@@ -110,13 +112,13 @@ function isSame(there: unknown, ours: unknown): boolean {
   return canonical(there) === canonical(ours);
 }
 
-/** With what was written before and is not asked for now: it is ours all the same, and an undo takes it out. */
+/** Includes what was written earlier and is not requested now: it is still ours, and an undo removes it. */
 export function mergedParts(before: readonly Part[], now: readonly Part[]): Part[] {
   const names = new Set(now.map(nameOf));
   return [...now, ...before.filter((part) => !names.has(nameOf(part)))];
 }
 
-/** Which part it is, whatever it says. */
+/** Identifies a part, whatever its value. */
 function nameOf(part: Part): string {
   if ('at' in part) return JSON.stringify([part.kind, part.at]);
   return part.kind === 'block' ? `${part.kind} ${part.begin}` : part.kind;

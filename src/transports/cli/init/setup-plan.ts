@@ -7,24 +7,26 @@ import type { Manifest, WrittenFile } from './manifest.ts';
 import { isEmpty, mergedParts, type Part, withoutPart, withPart } from './setup-parts.ts';
 import { Unusable } from './unusable.ts';
 
-/** A file that shall have our parts in it. */
+/** A file that is to contain our parts. */
 export interface WantedFile {
   readonly path: string;
   readonly client?: Client | undefined;
   readonly parts: readonly Part[];
   readonly mode?: number | undefined;
-  /** It names this machine, so nobody else's `cox init` has written what is there already. */
+  /**
+   * It contains paths of this machine, so existing content can't come from a `cox init` on another machine.
+   */
   readonly own?: boolean;
 }
 
 export interface Plan {
-  /** Only what differs from what is there. */
+  /** Only the files that differ. */
   readonly changes: readonly FileChange[];
-  /** To be kept, with all files that are ours, changed now or before. */
+  /** To be saved, with all files that are ours, changed now or earlier. */
   readonly manifest: Manifest;
 }
 
-/** What the files shall be, and what it takes to undo that. Reads; writes nothing. */
+/** What the files will be, and what is needed to undo that. Reads only; writes nothing. */
 export function planFiles(root: string, wanted: readonly WantedFile[], known: Manifest | undefined): Plan {
   const files = new Map((known?.files ?? []).map((file) => [file.path, file]));
   const folders = new Set(known?.folders ?? []);
@@ -32,7 +34,7 @@ export function planFiles(root: string, wanted: readonly WantedFile[], known: Ma
   for (const file of onePerFile(wanted)) {
     const { change, written } = planFile(file, files.get(file.path));
     if (sameBytes(change.before, change.after)) {
-      // Came with the repository, and stays with it.
+      // It came with the repository and stays with it.
       if (!files.has(file.path) && file.own !== true) continue;
     } else changes.push(change);
     files.set(file.path, written);
@@ -41,7 +43,7 @@ export function planFiles(root: string, wanted: readonly WantedFile[], known: Ma
   return { changes, manifest: { version: 1, root, files: [...files.values()], folders: [...folders] } };
 }
 
-/** Several may want something in one file, and links may make one file of several. */
+/** Several clients may want parts in one file, and links may make several paths one file. */
 function onePerFile(wanted: readonly WantedFile[]): Iterable<WantedFile> {
   const files = new Map<string, WantedFile>();
   for (const each of wanted) {
@@ -53,7 +55,7 @@ function onePerFile(wanted: readonly WantedFile[]): Iterable<WantedFile> {
   return files.values();
 }
 
-/** Files that another module has planned; they are restored as they were, or left. */
+/** Files planned by another module. An undo restores them as they were or leaves them alone. */
 export function planBytes(plan: Plan, planned: readonly FileChange[]): Plan {
   const changes = planned.filter(({ before, after }) => !sameBytes(before, after));
   const files = new Map(plan.manifest.files.map((file) => [file.path, file]));
@@ -86,7 +88,7 @@ function planFile(
   for (const part of parts) edited = withPart(edited, part, path, untouched);
   const after = edited === undefined ? undefined : Buffer.from(edited);
   const change = { path, before, after, ...(before === undefined ? { mode } : {}) };
-  // Ours already, but not in this record: the worktree was moved, say.
+  // Already ours but missing from this record, for example because the worktree was moved.
   const isStray = known === undefined && before !== undefined && sameBytes(before, after);
   const ours = isStray ? parts : known?.parts;
   const base =
@@ -110,9 +112,9 @@ function withoutOurs(text: string | undefined, parts: readonly Part[], path: str
 
 export interface Undone {
   readonly change: FileChange;
-  /** It was edited after `cox init`: only our parts go, and the rest stays as it is now. */
+  /** Edited after `cox init`: only our parts are removed, and the rest stays as it is now. */
   readonly edited: boolean;
-  /** Nothing can be taken out of it without guessing. */
+  /** Our parts can't be removed without guessing. */
   readonly left: boolean;
 }
 
@@ -150,7 +152,7 @@ export function missingFolders(folder: string): string[] {
 
 function decoded(bytes: Buffer, path: string): string {
   try {
-    // The mark stays: it is part of the file.
+    // The byte order mark stays: it is part of the file.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new Unusable(path, undefined, 'is not UTF-8');

@@ -24,7 +24,7 @@ export interface InitOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** What was asked for, checked. */
+/** The options, checked. */
 export interface Request {
   readonly site: Site;
   readonly workspace: Workspace;
@@ -73,7 +73,7 @@ export function readRequest(
   };
 }
 
-/** What would be ignored without a word. */
+/** An option that would otherwise be ignored silently. */
 function misplacedOption({ undo, client, trust, project }: InitOptions): Refusal | undefined {
   if (undo === true && trust === true)
     return invalid('trust', 'nothing beside --undo, which takes it back with all the rest');
@@ -101,7 +101,10 @@ function namedClients(given: string | undefined): string[] | Refusal {
   return unknown === undefined ? names : invalid('client', `some of ${CLIENTS.join(',')}`);
 }
 
-/** A relative file would be another one in every folder, and a password does not belong into configuration files. */
+/**
+ * A relative path would mean another file in every folder, and a password does not belong in configuration
+ * files.
+ */
 function storeToWrite(given: string | undefined, cwd: string): string | undefined | Refusal {
   if (given === undefined) return undefined;
   if (/^postgres(ql)?:\/\/[^/@]*:[^/@]*@/.test(given))

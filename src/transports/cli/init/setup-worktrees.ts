@@ -10,7 +10,7 @@ export function siteOf(workspace: Workspace, scope: Scope, env: NodeJS.ProcessEn
   return { root, mainRoot, repository: gitCommonDir ?? root, scope, env };
 }
 
-/** None in a bare repository, whose folder is no work tree. */
+/** Undefined in a bare repository, whose folder is not a work tree. */
 function mainTree(workspace: Workspace): string | undefined {
   const { gitCommonDir = '' } = workspace;
   const main = gitCommonDir.endsWith('/.git') ? gitCommonDir.slice(0, -'/.git'.length) : undefined;
@@ -22,13 +22,16 @@ function workTrees(workspace: Workspace): string[] {
 }
 
 export interface Worktrees {
-  /** The one at hand first. */
+  /** The current one first. */
   readonly sites: readonly Site[];
-  /** Known to git, but not there or not to be written: a disk that is away, a folder that was deleted. */
+  /** Known to git, but missing or not writable: a disk that is not mounted, a deleted folder. */
   readonly absent: readonly string[];
 }
 
-/** Every worktree of the repository. One that git has locked is in use like any other: git only promises not to remove it. */
+/**
+ * Every worktree of the repository. A worktree that git has locked is in use like any other: git only
+ * promises not to remove it.
+ */
 export function worktreesOf(workspace: Workspace, site: Site): Worktrees {
   if (site.scope === 'user') return { sites: [site], absent: [] };
   const main = mainTree(workspace);
@@ -42,7 +45,10 @@ export function worktreesOf(workspace: Workspace, site: Site): Worktrees {
   return { sites: [site, ...more], absent };
 }
 
-/** The main one may have its git folder elsewhere; any other that has lost its `.git` is none any more. */
+/**
+ * The main worktree may have its git folder elsewhere. Any other one without its `.git` is no longer a
+ * worktree.
+ */
 function isThere(path: string, isMain: boolean): boolean {
   try {
     accessSync(path, constants.W_OK);

@@ -5,7 +5,10 @@ import type { WantedFile } from './setup-plan.ts';
 const BEGIN = '<!-- coxswain: begin (cox init --skills) -->';
 const END = '<!-- coxswain: end -->';
 
-/** How agents learn what the tools are for. Nothing in them is of this machine: they are made to be committed. */
+/**
+ * How agents learn what the tools are for. The files contain nothing about this machine, so they can be
+ * committed.
+ */
 export function skillFiles(root: string): WantedFile[] {
   const skill = (name: string): WantedFile => ({
     path: join(root, '.claude', 'skills', name, 'SKILL.md'),

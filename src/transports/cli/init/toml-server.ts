@@ -13,7 +13,9 @@ import { SERVER } from './wiring.ts';
 const MARK = '# Written by `cox init`; `cox init --undo` takes it away.';
 const AT = ['mcp_servers', SERVER];
 
-/** Ours is marked: a server of our name that is not was put there by somebody else. */
+/**
+ * Our table is marked. A server with our name but without the mark was added by a person or another program.
+ */
 export function addServer(text: string, path: string, table: TomlTable): string {
   if (!isMarked(text, AT, MARK) && tomlAt(parseTomlText(text, path), AT) !== undefined)
     throw new Unusable(

@@ -7,10 +7,10 @@ export type TomlTable = Readonly<Record<string, string | readonly string[] | num
 /** The names in a table's header, outermost first. */
 export type TomlPath = readonly string[];
 
-/** Any header: what was before it ends here. */
+/** Any header ends the table before it. */
 const HEADER = /^\s*\[/;
 
-/** Throws what is wrong with it, with its line. */
+/** Throws an error that says what is wrong, and in which line. */
 export function parseTomlText(text: string, path: string): JsonObject {
   try {
     return parse(text.replace(/^\ufeff/, '')) as JsonObject;
@@ -31,8 +31,8 @@ export function tomlAt(document: JsonObject, at: TomlPath): Json | undefined {
 }
 
 /**
- * TOML keeps its comments only if its text is left alone: the table goes to the end, or takes the place of the one that is
- * there. Whatever comes out is parsed and compared: everything else must mean what it meant before.
+ * TOML text keeps its comments only if it is left alone. So the table is appended, or replaces the existing
+ * one. The result is parsed and compared: everything else must mean what it meant before.
  */
 export function putTable(
   text: string,
@@ -58,7 +58,7 @@ export function putTable(
   return after;
 }
 
-/** Also the tables below it: they are what the client noted about ours. */
+/** Also removes its subtables, which hold what the client noted about our table. */
 export function removeTable(text: string, path: string, at: TomlPath, mark?: string): string {
   const before = parseTomlText(text, path);
   if (tomlAt(before, at) === undefined) return text;
@@ -66,7 +66,7 @@ export function removeTable(text: string, path: string, at: TomlPath, mark?: str
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     if (headerBelow(lines, index, at) === undefined) continue;
     const { from, to } = extent(lines, index, mark);
-    // With the empty line that was put before it, unless that one now keeps two others apart.
+    // Also remove the empty line we put before it, unless that line now separates two other tables.
     const isLoose = lines[from - 1]?.trim() === '' && (lines[to] ?? '').trim() === '';
     const start = isLoose ? from - 1 : from;
     lines = lines.toSpliced(start, to - start);
@@ -76,12 +76,12 @@ export function removeTable(text: string, path: string, at: TomlPath, mark?: str
   return after;
 }
 
-/** Whether the table is there with the mark right before it. */
+/** Whether the table exists with the mark directly before it. */
 export function isMarked(text: string, at: TomlPath, mark: string): boolean {
   return placeOf(linesOf(text), at, mark) !== undefined;
 }
 
-/** The line of the table's header, from 1. */
+/** The line of the table's header, counted from 1. */
 export function lineOfTable(text: string, at: TomlPath): number | undefined {
   const index = indexOfTable(linesOf(text), at);
   return index === -1 ? undefined : index + 1;
@@ -101,7 +101,7 @@ function indexOfTable(lines: readonly string[], at: TomlPath): number {
   return lines.findIndex((_, index) => headerBelow(lines, index, at)?.length === at.length);
 }
 
-/** A table's own lines: from its mark or header to the first that is empty, a comment or a header. */
+/** A table's own lines: from its mark or header to the first empty line, comment or header. */
 function extent(lines: readonly string[], header: number, mark: string | undefined) {
   let to = header + 1;
   while (to < lines.length && !/^\s*(#|$)/.test(lines[to] ?? '') && !HEADER.test(lines[to] ?? '')) to += 1;
@@ -110,8 +110,8 @@ function extent(lines: readonly string[], header: number, mark: string | undefin
 }
 
 /**
- * The names in the header that this line is, if it is that of the table or of one below it. The parser itself reads them:
- * they may be quoted in two ways.
+ * The names in this line's header, if it is the header of the table or of a subtable. The parser reads them,
+ * because they may be quoted in two ways.
  */
 function headerBelow(lines: readonly string[], index: number, at: TomlPath): string[] | undefined {
   const line = lines[index] ?? '';
@@ -124,7 +124,7 @@ function headerBelow(lines: readonly string[], index: number, at: TomlPath): str
       table = table[name] as JsonObject;
     }
     if (!at.every((name, depth) => names[depth] === name)) return undefined;
-    // Within a text of several lines, what is above does not stand alone.
+    // Inside a multi-line string, the text above does not parse by itself.
     parse(
       lines
         .slice(0, index)
@@ -152,7 +152,7 @@ function assertOnlyOurs(before: JsonObject, after: string, path: string, at: Tom
   );
 }
 
-/** What is empty then on the way to it says nothing, and goes too. */
+/** Tables on the path that become empty are removed too. */
 function without(document: JsonObject, [name = '', ...below]: TomlPath): JsonObject {
   const { [name]: inner, ...rest } = document;
   if (below.length === 0 || typeof inner !== 'object' || inner === null) return rest;
@@ -169,7 +169,7 @@ function valueText(value: TomlTable[string]): string {
   return typeof value === 'object' ? `[${value.map(quoted).join(', ')}]` : String(value);
 }
 
-/** JSON's strings are TOML's basic strings, but for DEL. */
+/** A JSON string is also a TOML basic string, except for DEL. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

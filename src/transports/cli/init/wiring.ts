@@ -14,7 +14,9 @@ export type Scope = (typeof SCOPES)[number];
 /** The name of our MCP server in every client. */
 export const SERVER = 'coxswain';
 
-/** What a client is told to start. Absolute: a client's PATH and folder are its own. */
+/**
+ * The programs a client is told to start. Absolute paths: each client has its own PATH and working folder.
+ */
 export interface Programs {
   readonly node: string;
   readonly cox: string;
@@ -27,7 +29,7 @@ export interface Wiring {
   readonly store?: string | undefined;
 }
 
-/** The package's own folder, whether it runs from its sources or built: both are four folders deep here. */
+/** The package's own folder. Both the sources and the built files are four folders deep here. */
 const PACKAGE = new URL('../../../../', import.meta.url);
 
 export function ownPrograms(): Programs {
@@ -35,18 +37,18 @@ export function ownPrograms(): Programs {
   return { node: process.execPath, cox: at('bin/cox'), hook: at('dist/hook.cjs') };
 }
 
-/** Builds the hook program; a published package has it built already, and no such script. */
+/** Builds the hook program. A published package contains it already built, and has no such script. */
 export function hookBuilder(): string | undefined {
   const script = fileURLToPath(new URL('scripts/build-hook.ts', PACKAGE));
   return existsSync(script) ? script : undefined;
 }
 
-/** What the hook program is made of, and by; in a published package none of it is there. */
+/** The sources of the hook program and of its build script; a published package has none of them. */
 export function hookSources(): string[] {
   return ['src', 'scripts', 'package-lock.json'].map((name) => fileURLToPath(new URL(name, PACKAGE)));
 }
 
-/** For the shell that a client runs its hooks with. */
+/** Quotes a word for the shell that a client runs its hooks with. */
 function quoted(word: string): string {
   return process.platform === 'win32' ? `"${word}"` : `"${word.replaceAll(/[\\"$`]/g, '\\$&')}"`;
 }
@@ -57,10 +59,10 @@ function hookCommand({ programs, locks, store }: Wiring, client: Client, event: 
   return [...words, ...(store === undefined ? [] : ['--store', quoted(store)])].join(' ');
 }
 
-/** A client's name for one of our events, its time in the client's unit, and the tools it is for. */
+/** A client's name for one of our events, its timeout in the client's unit, and the tools it applies to. */
 export type EventRow = readonly [name: string, event: HookEvent, timeout: number, matcher?: string];
 
-/** `extra`: what a client wants in each hook besides. */
+/** `extra`: further fields that a client wants in each hook. */
 export function hooksFor(
   client: Client,
   events: readonly EventRow[],

@@ -2,7 +2,7 @@ import { applyChanges } from './changes.ts';
 import { withManifest } from './manifest.ts';
 import type { Prepared } from './prepare.ts';
 
-/** First how to undo it, then the thing itself. */
+/** The manifest first, so that an undo is possible, then the files. */
 export function writePlan({ manifest, manifestPath, known, changes }: Prepared): void {
   withManifest(manifestPath, known, (held) => {
     held.write(manifest);

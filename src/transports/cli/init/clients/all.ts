@@ -9,9 +9,9 @@ const clients: readonly AgentClient[] = [claudeCode, codex, geminiCli];
 
 export interface FoundClient {
   readonly client: AgentClient;
-  /** Its program, where it is on the PATH. */
+  /** The path of its program, if it is on the PATH. */
   readonly program: string | undefined;
-  /** It has been used on this machine: its folder is there. */
+  /** It has been used on this machine: its folder exists. */
   readonly used: boolean;
 }
 

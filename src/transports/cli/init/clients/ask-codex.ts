@@ -13,11 +13,11 @@ const LIMIT_MS = 15_000;
 export interface AskedFolder {
   readonly folder: string;
   readonly found: number;
-  /** Found, and not run. */
+  /** Hooks that Codex found but does not run. */
   readonly idle: number;
 }
 
-/** What Codex reads and trusts is its own affair, so it is asked. Throws when it does not answer. */
+/** What Codex reads and trusts is an internal detail, so we ask it. Throws if it does not answer. */
 export async function askCodex(
   program: string,
   folders: readonly string[],
@@ -45,13 +45,16 @@ function runs({ enabled, trustStatus }: JsonObject): boolean {
   return enabled !== false && /^(trusted|managed)$/.test(String(trustStatus));
 }
 
-/** Codex fills its home as soon as it starts, databases and all: the person's own is not touched for a question. */
+/**
+ * Codex fills its home with files and databases as soon as it starts. A question must not touch the person's
+ * own home.
+ */
 function homeLike(home: string): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), 'cox-codex-'));
   const [config, hooks] = [join(home, 'config.toml'), join(home, 'hooks.json')];
   if (existsSync(hooks)) cpSync(hooks, join(path, 'hooks.json'));
   if (existsSync(config)) {
-    // Hooks are known by their file.
+    // Codex identifies hooks by their file.
     const text = readFileSync(config, 'utf8').replaceAll(`${hooks}:`, `${join(path, 'hooks.json')}:`);
     writeFileSync(join(path, 'config.toml'), text, { mode: 0o600 });
   }

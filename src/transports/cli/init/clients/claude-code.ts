@@ -4,7 +4,10 @@ import { jsonIn } from '../json-text.ts';
 import { type EventRow, homeOf, hooksFor, SERVER, serverCommand, type Wiring } from '../wiring.ts';
 import type { AgentClient, Site } from './client-setup.ts';
 
-/** Only what can change a file is held up before it; a matcher costs nothing, a process 50 ms. */
+/**
+ * Only tools that can change a file are checked before they run. A matcher costs nothing; a process costs 50
+ * ms.
+ */
 const EVENTS: readonly EventRow[] = [
   ['SessionStart', 'session-start', 10],
   [
@@ -28,9 +31,10 @@ export function claudeStateFile(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The server goes where `claude mcp add` puts it, under the project in the user's own file: it holds paths of this machine,
- * which a `.mcp.json` would hand to everybody through the repository, and Claude Code would ask to approve it. All worktrees
- * of a repository find it under the main one, and the hooks there too.
+ * The server is registered where `claude mcp add` puts it: under the project, in the user's own file. It
+ * contains paths of this machine. A `.mcp.json` would share those through the repository, and Claude Code
+ * would ask to approve it. All worktrees of a repository find the server, and the hooks, under the main
+ * worktree.
  */
 export const claudeCode: AgentClient = {
   name: 'claude-code',
@@ -55,7 +59,7 @@ export const claudeCode: AgentClient = {
       { path: claudeStateFile(env), parts: [{ kind: 'json-value', at, value }], local: false, mode: 0o600 },
     ];
   },
-  /** It asks by itself, and says so: there is nothing to write for it. */
+  /** Claude Code asks the user by itself, so there is nothing to write. */
   consent([site], read) {
     const path = site === undefined ? undefined : claudeStateFile(site.env);
     const trusts = site !== undefined && path !== undefined && claudeTrust(site, jsonIn(read(path), path));
@@ -66,7 +70,9 @@ export const claudeCode: AgentClient = {
   },
 };
 
-/** Whether the folder's hooks run: Claude Code notes what it was answered. Undefined: it has not been asked yet. */
+/**
+ * Whether the folder's hooks run; Claude Code records the person's answer. Undefined: it has not asked yet.
+ */
 export function claudeTrust(site: Site, state: unknown): boolean | undefined {
   const projects = (state as { projects?: Record<string, { hasTrustDialogAccepted?: boolean }> } | undefined)
     ?.projects;

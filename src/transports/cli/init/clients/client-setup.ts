@@ -4,9 +4,9 @@ import type { Scope, Wiring } from '../wiring.ts';
 
 /** Where a client is to be wired. */
 export interface Site {
-  /** The work tree, or the folder where there is no git. */
+  /** The work tree, or the folder if there is no git. */
   readonly root: string;
-  /** The repository's main work tree, where it has one: a client may look there from all of its worktrees. */
+  /** The repository's main work tree, if it has one: a client may look there from all worktrees. */
   readonly mainRoot: string;
   /** What all worktrees share; without git, the folder. */
   readonly repository: string;
@@ -14,27 +14,27 @@ export interface Site {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A file that a client reads, and what is ours in it. */
+/** A file that a client reads, and our parts in it. */
 export interface ClientFile {
   readonly path: string;
   readonly parts: readonly Part[];
-  /** Inside the repository, and with this machine's paths in it: not to be committed. */
+  /** Inside the repository, with paths of this machine in it: not to be committed. */
   readonly local: boolean;
-  /** Of a file that is made. */
+  /** For a file that is newly created. */
   readonly mode?: number;
 }
 
-/** The content of a file as it is to be; undefined where there will be none. */
+/** The planned content of a file; undefined if the file will not exist. */
 export type Reader = (path: string) => string | undefined;
 
 /**
- * Clients run a folder's hooks only with a person's consent, and two of them skip the hooks without a word until then. With
- * `--trust` a person gives it here, having seen the very commands.
+ * Clients run a folder's hooks only with a person's consent, and two of them silently skip the hooks until
+ * then. With `--trust` a person gives that consent here, after seeing the exact commands.
  */
 export interface Consent {
-  /** What `--trust` writes into the client's own notes. Nothing of it is there yet. */
+  /** What `--trust` writes into the client's own notes. None of it is there yet. */
   readonly files: readonly ClientFile[];
-  /** What is left to do before all of it runs; undefined if nothing is. */
+  /** What is left to do before all hooks run; undefined if nothing is. */
   readonly left: string | undefined;
 }
 
@@ -43,13 +43,13 @@ export interface AgentClient {
   readonly title: string;
   /** Its command. */
   readonly program: string;
-  /** Where its own configuration is kept: if it is there, the client has been used. */
+  /** The client's configuration folder. If it exists, the client has been used. */
   home(env: NodeJS.ProcessEnv): string;
   files(site: Site, wiring: Wiring): ClientFile[];
-  /** What is set up in one worktree of a repository serves the others as well. */
+  /** Whether setting up one worktree of a repository serves the other worktrees too. */
   readonly spansWorktrees: boolean;
-  /** What the files in a repository do not reach. */
+  /** What the files in a repository do not cover. */
   readonly caveat?: string;
-  /** For these worktrees, the one at hand first. */
+  /** For these worktrees, the current one first. */
   consent(sites: readonly Site[], read: Reader): Consent;
 }

@@ -3,7 +3,7 @@ import { canonical, type JsonObject } from '../../../../kernel/json.ts';
 import { ourHook } from '../hook-parts.ts';
 import { jsonIn } from '../json-text.ts';
 
-/** One hook as Codex knows it: by its place in the file, and by what it says. */
+/** One hook as Codex identifies it: by its position in the file and by its content. */
 export interface CodexHook {
   readonly key: string;
   readonly hash: string;
@@ -14,7 +14,10 @@ interface Handler extends JsonObject {
   readonly timeout?: number;
 }
 
-/** Our hooks in a `hooks.json`, with what Codex notes when a person trusts them. Nobody else's: those are not ours to trust. */
+/**
+ * Our hooks in a `hooks.json`, with what Codex notes when a person trusts them. Other programs' hooks are not
+ * ours to trust.
+ */
 export function codexHooksIn(text: string | undefined, path: string): CodexHook[] {
   const events = (jsonIn(text, path)?.hooks ?? {}) as Record<string, JsonObject[]>;
   return Object.entries(events).flatMap(([name, groups]) =>
@@ -34,8 +37,9 @@ function eventLabel(name: string): string {
 }
 
 /**
- * As Codex 0.166 computes it: over the hook alone, in an order of its own. A version that does it differently finds a hash it
- * does not know and runs nothing: that is noticed (`cox init --trust` asks Codex afterwards), and does no harm.
+ * As Codex 0.166 computes it: over the hook alone, in its own field order. A version that computes it
+ * differently finds an unknown hash and runs nothing. That does no harm and is noticed: `cox init --trust`
+ * asks Codex afterwards.
  */
 function hookHash(event_name: string, matcher: unknown, { command, timeout }: Handler): string {
   const identity = {

@@ -6,7 +6,7 @@ import { type EventRow, homeOf, hooksFor, serverCommand } from '../wiring.ts';
 import type { AgentClient, ClientFile, Consent, Reader, Site } from './client-setup.ts';
 import { codexHooksIn } from './codex-trust.ts';
 
-/** Codex allows the last one three seconds at most. */
+/** Codex allows at most three seconds for the last one. */
 const EVENTS: readonly EventRow[] = [
   ['SessionStart', 'session-start', 10],
   ['PreToolUse', 'before-tool', 15, `^(Bash|apply_patch|Edit|Write|mcp__.*_(${SERVER_WRITERS}))$`],
@@ -16,8 +16,8 @@ const EVENTS: readonly EventRow[] = [
 ];
 
 /**
- * Codex starts MCP servers with a small environment and hooks with all of it. Without these, the two would be different
- * agents, or look into different stores, as soon as one of them is set.
+ * Codex starts MCP servers with a small environment and hooks with the full one. Without these variables,
+ * hooks and server would be different agents, or use different stores, as soon as one of them is set.
  */
 const PASSED_ON = [
   'AGENT_ID',
@@ -36,7 +36,10 @@ export function codexHome(env: NodeJS.ProcessEnv): string {
   return env.CODEX_HOME || join(homeOf(env), '.codex');
 }
 
-/** In a worktree Codex reads the hooks of the main checkout, if the worktree has a `.codex` at all, and its own config.toml. */
+/**
+ * In a worktree Codex reads the hooks of the main checkout, if the worktree has a `.codex` at all, and the
+ * worktree's own config.toml.
+ */
 function hooksFile({ scope, mainRoot, env }: Site): string {
   return join(scope === 'project' ? join(mainRoot, '.codex') : codexHome(env), 'hooks.json');
 }
@@ -64,7 +67,10 @@ export const codex: AgentClient = {
   consent,
 };
 
-/** Folders and hooks that Codex wants a person's word for: both are noted in the user's own config.toml. */
+/**
+ * Folders and hooks for which Codex wants a person's consent; both are recorded in the user's own
+ * config.toml.
+ */
 function consent(sites: readonly Site[], read: Reader): Consent {
   const [site] = sites;
   if (site === undefined) return { files: [], left: undefined };
@@ -79,7 +85,7 @@ function consent(sites: readonly Site[], read: Reader): Consent {
       hooks.state?.[key]?.trusted_hash !== hash && !switchedOff.some((off) => off.key === key),
   );
   const parts = [
-    // A no stays a no until it is taken back where it was said.
+    // A refusal stays until the person takes it back in the client.
     ...strange
       .filter((folder) => projects[folder] === undefined)
       .map((folder) => ({ at: ['projects', folder], table: { trust_level: 'trusted' } })),

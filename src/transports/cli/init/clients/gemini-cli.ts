@@ -47,7 +47,7 @@ export const geminiCli: AgentClient = {
     if (open.length === 0) return { files: [], left: undefined };
     const how = refused.length > 0 ? '/permissions' : 'say that you trust the folder, or /permissions';
     return {
-      // A no stays a no until it is taken back where it was said.
+      // A refusal stays until the person takes it back in the client.
       files: unasked.map(({ root, env }) => ({
         path: trustedFoldersFile(env),
         parts: [{ kind: 'json-value', at: [root], value: 'TRUST_FOLDER', ifSame: true }],

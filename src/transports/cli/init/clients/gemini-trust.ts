@@ -8,7 +8,7 @@ export function geminiHome(env: NodeJS.ProcessEnv): string {
   return join(env.GEMINI_CLI_HOME || homeOf(env), '.gemini');
 }
 
-/** Where Gemini CLI notes which folders a person trusts. */
+/** Where Gemini CLI records which folders a person trusts. */
 export function trustedFoldersFile(env: NodeJS.ProcessEnv): string {
   return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(geminiHome(env), 'trustedFolders.json');
 }
@@ -28,7 +28,7 @@ export function geminiTrust(root: string, env: NodeJS.ProcessEnv, read: Reader):
   return rule === undefined ? 'unasked' : rule ? 'trusted' : 'refused';
 }
 
-/** The rule for the nearest folder counts; TRUST_PARENT is about the folder above the one it names. */
+/** The rule for the nearest folder counts. TRUST_PARENT applies to the parent of the folder it names. */
 export function geminiRule(rules: JsonObject, root: string): boolean | undefined {
   let best: { length: number; trusted: boolean } | undefined;
   for (const [path, rule] of Object.entries(rules)) {
