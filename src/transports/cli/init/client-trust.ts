@@ -7,11 +7,11 @@ import { Unusable } from './unusable.ts';
 export interface TrustPlan {
   readonly prepared: Prepared;
   readonly changes: readonly FileChange[];
-  /** The clients it is about. */
+  /** The clients that the consent is for. */
   readonly titles: readonly string[];
 }
 
-/** Undefined when there is nothing to ask a person for. */
+/** Undefined if no consent is left to ask a person for. */
 export async function planTrust(
   request: Request,
   without: Prepared,
@@ -21,7 +21,8 @@ export async function planTrust(
   try {
     prepared = await prepareInit(request, { ...extras, trust: true });
   } catch (error) {
-    // A file of the client's own that can't be used stops the trust, not what was agreed to already.
+    // If one of the client's own files can't be used, only the trust step is skipped; what was already agreed
+    // to goes on.
     if (error instanceof Unusable) return undefined;
     throw error;
   }

@@ -8,8 +8,8 @@ const BEGIN = '# coxswain: begin (cox init; files with paths of this machine)';
 const END = '# coxswain: end';
 
 /**
- * Files that `cox init` makes in the repository hold paths of this machine. Git's own list of what is ignored here and
- * nowhere else keeps them out of commits without a change to anybody's .gitignore.
+ * Files that `cox init` creates in the repository contain paths of this machine. Git's local exclude list
+ * keeps them out of commits without a change to any .gitignore.
  */
 export function excludeFile(
   gitCommonDir: string,
@@ -21,14 +21,17 @@ export function excludeFile(
     .flatMap(({ path }) => within(path, roots) ?? []);
   if (made.length === 0) return undefined;
   const path = join(gitCommonDir, 'info', 'exclude');
-  // A worktree that is gone may come back.
+  // A worktree that is missing now may come back.
   const there = (readBytes(path)?.toString('utf8') ?? '').split(BEGIN)[1]?.split(END)[0] ?? '';
   const known = there.split(/\r?\n/).filter((line) => line.startsWith('/'));
   const lines = [...new Set([...known, ...made.map((each) => `/${escaped(each)}`)])].sort();
   return { path, parts: [{ kind: 'block', begin: BEGIN, end: END, lines }], own: true };
 }
 
-/** As git writes it, from the top of whichever work tree the file is in: the innermost, for one may lie in another. */
+/**
+ * As git writes it, relative to the top of the work tree that contains the file. Work trees can be nested:
+ * the innermost counts.
+ */
 function within(path: string, roots: readonly string[]): string | undefined {
   const inmost = roots.toSorted((a, b) => b.length - a.length);
   const paths = inmost.map((root) => relative(root, path).split(sep).join('/'));
@@ -39,7 +42,7 @@ function escaped(path: string): string {
   return path.replaceAll(/[\\*?[\]]/g, '\\$&');
 }
 
-/** Those that are part of the repository: an entry in the list does not keep a tracked file out of a commit. */
+/** The tracked ones among these paths: an exclude entry does not keep a tracked file out of a commit. */
 export function trackedFiles(roots: readonly string[], paths: readonly string[]): string[] {
   const trees = Map.groupBy(paths, (path) =>
     roots

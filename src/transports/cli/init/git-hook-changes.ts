@@ -5,7 +5,7 @@ import type { Request } from './setup-request.ts';
 import { Unusable } from './unusable.ts';
 import { ownPrograms } from './wiring.ts';
 
-/** The repository's git hooks as they shall be, planned by the module that knows them. */
+/** The repository's git hooks as they will be, planned by the module that knows them. */
 export async function gitHookChanges({ site, locks, store }: Request): Promise<FileChange[]> {
   const { node, cox } = ownPrograms();
   try {

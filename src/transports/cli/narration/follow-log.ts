@@ -2,18 +2,18 @@ import { StoreFailure } from '../../../kernel/refusal.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 
-/** A page with fewer rows is the last for now. */
+/** A page with fewer rows is the last one for now. */
 export const PAGE = 500;
 const AGAIN_MS = 1000;
 
-/** How far the log goes. */
+/** The last position of the log. */
 export async function endOfLog({ store, project }: Coxswain): Promise<number> {
   return (await store.read(project, Number.MAX_SAFE_INTEGER, 1)).safe;
 }
 
 /**
- * The log after a position, for ever: every row once and in order, also across a store that goes away and comes back.
- * An empty page says only that somebody has looked.
+ * Follows the log after a position, forever. Every row comes once and in order, even if the store goes away
+ * and comes back. An empty page only says that the store was read.
  */
 export async function* follow(
   coxswain: Coxswain,
@@ -30,7 +30,7 @@ export async function* follow(
       while (!signal.aborted && (await hints.next()).done !== true);
       return;
     } catch (error) {
-      // Everything else will not mend itself.
+      // No other error goes away by itself.
       if (!(error instanceof StoreFailure) || error.refusal.error !== 'database_unavailable') throw error;
       onFailure(error);
       await clock.sleep(AGAIN_MS, signal).catch(() => {});
@@ -44,7 +44,8 @@ async function* pages(
 ): AsyncGenerator<LogEntry[]> {
   for (;;) {
     const { entries, safe } = await store.read(project, place.position, PAGE);
-    // What was certain before this read has been seen with it; its own `safe` may count a row that came just now.
+    // Everything up to `certain` was safe before this read, so this read has seen it. The read's own `safe`
+    // may already count a row that came during it.
     place.position = Math.max(place.position, entries.at(-1)?.position ?? place.certain);
     place.certain = safe;
     yield entries;

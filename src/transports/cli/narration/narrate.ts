@@ -10,20 +10,23 @@ import type { Style } from '../output/paint.ts';
 import { plain } from '../output/text.ts';
 import { refusalWords, type Words, wordsFor } from '../output/words.ts';
 
-/** What happened, in a sentence. */
+/** What happened, as a sentence. */
 export interface Sentence {
   readonly position: number;
   readonly at_ms: number;
   readonly text: string;
   readonly style?: Style | undefined;
-  /** What it is about; a refusal is about none. */
+  /** The event it describes; a refusal has none. */
   readonly event?: EventBody | undefined;
 }
 
 const REMEMBERED_MAX = 1000;
 const TITLE_CHARS_MAX = 60;
 
-/** Tells the log in a person's words. It remembers what tasks and claims are called and who is known to wait. */
+/**
+ * Describes the log in plain words. It remembers the titles of tasks and claims, and which agents are known
+ * to wait.
+ */
 export class Narrator {
   readonly #coxswain: Coxswain;
   readonly #titles = new Map<string, string>();
@@ -49,13 +52,13 @@ export class Narrator {
       const told = wordsFor(event, entry, (id) => this.#titles.get(id) ?? unknown);
       words.push(...told.map((each) => ({ ...each, event })));
     }
-    // A letter to five is five events and one sentence.
+    // A message to five agents is five events but one sentence.
     return words
       .filter(({ text }) => !told.has(text) && told.add(text))
       .map((each) => ({ position, at_ms, ...each }));
   }
 
-  /** Who waits says so again every few seconds; that is worth telling once. */
+  /** A waiting agent repeats its event every few seconds; it is told once. */
   #isOldNews(type: string, { waiter }: JsonObject): boolean {
     if (type !== 'line_joined' && type !== 'lock_awaited') return false;
     const { id } = waiter as { id: string };
@@ -86,7 +89,7 @@ export class Narrator {
 
   async #load(keys: readonly EntityKey[]): Promise<void> {
     const { store, project } = this.#coxswain;
-    // A store that is away now takes only the names with it.
+    // If the store is away now, only the titles are missing.
     const { loaded } = await store.find(project, { keys }).catch(() => ({ loaded: undefined }));
     for (const key of keys) {
       const state = loaded?.get(key)?.state as unknown;
@@ -97,7 +100,7 @@ export class Narrator {
   }
 }
 
-/** What has no title, for the store is away. */
+/** What to call a record without a title, because the store is away. */
 const TITLED: Readonly<Record<string, string>> = {
   task: 'a task',
   board_claim: 'a claim',

@@ -11,7 +11,7 @@ import { isOver } from '../../../ledger/lease.ts';
 import { plain } from '../output/text.ts';
 import { shortId } from '../output/values.ts';
 
-/** A record at one moment, in a person's words. */
+/** A record at one moment, described for people. */
 interface Telling {
   title(record: EntityRecord): string;
   standing(state: JsonObject, at_ms: number): string;
@@ -24,7 +24,7 @@ function claimStanding(
   at_ms: number,
 ) {
   if (lease !== undefined) {
-    // Others write claims too, so that no field is there for certain.
+    // Other programs write claims too, so no field is certain to exist.
     const holder = `${plain(lease.agent_id ?? 'somebody')}${agent_role === undefined ? '' : ` (${plain(agent_role)})`}`;
     if (isOver(lease, at_ms)) return `${LONG_AGO}, held by ${holder} until then`;
     const stale = stale_since_ms === undefined ? '' : ', silent';
@@ -58,7 +58,7 @@ function boardClaimStanding(state: BoardClaimState): string {
   return who === '' ? status : `${status}, waits for ${who}`;
 }
 
-/** The fold of its kind has made each state. */
+/** Each state was built by the fold of its kind. */
 const TELLINGS: Readonly<Record<string, Telling>> = {
   claim: {
     title: ({ state }) => `${plain(state.feature ?? '')} ${plain(state.edge ?? '')}`,
@@ -96,7 +96,7 @@ const TELLINGS: Readonly<Record<string, Telling>> = {
   },
 };
 
-/** How the product keeps its books: of no interest to people, unless they ask for it by name. */
+/** Internal bookkeeping: not shown to people unless they ask for it by name. */
 export const BOOKKEEPING: ReadonlySet<string> = new Set([
   'lock_folders',
   'work_line',
@@ -117,7 +117,7 @@ export function titleOf(record: EntityRecord): string {
   return tellingOf(record.kind)?.title(record) ?? plain(record.id);
 }
 
-/** Undefined: only its fields can say where it stands. */
+/** Undefined: no short description exists, only its fields. */
 export function standingOf({ kind, state }: EntityRecord, at_ms: number): string | undefined {
   return tellingOf(kind)?.standing(state, at_ms);
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { JsonObject } from '../../../kernel/json.ts';
 
 /**
- * The few words that a flag may have, for the help and for completion. Only to be shown: what is wrong is said by the
- * operation's schema, in the same words at every door.
+ * The few words that a flag accepts, for the help and for completion. Only for display: the operation's
+ * schema refuses wrong values, in the same words on every transport.
  */
 export function declareChoices(command: Command, schema: JsonObject): void {
   const properties = (schema.properties ?? {}) as Record<string, JsonObject>;

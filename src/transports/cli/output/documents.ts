@@ -2,10 +2,10 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { oneLine, type View } from './layout.ts';
 import { plain, relative, wrapped } from './text.ts';
 
-/** Prose is read best in lines of this length, however wide the terminal is. */
+/** Prose reads best in lines of this length, however wide the terminal is. */
 const LINE_MAX = 100;
 
-/** Text that an agent wrote, in its own lines, marked as a quotation. */
+/** Text that an agent wrote, with its own line breaks, marked as a quotation. */
 function quoted(text: Json | undefined, view: View, indent: number): string[] {
   const bar = view.paint('│ ', 'dim');
   const room = Math.min(view.columns - indent - 2, LINE_MAX);
@@ -24,7 +24,7 @@ const PARTS: readonly [field: string, title: string][] = [
   ['relevant_files', 'Files'],
 ];
 
-/** A hand-off reads like a note on the desk. */
+/** A hand-off is laid out like a note to the next agent. */
 export function renderHandoff(handoff: JsonObject, view: View, indent: number): string[] {
   const { agent_name, created_at, handoff_id, summary } = handoff;
   const when = relative(created_at, view.now_ms) ?? '';
@@ -50,7 +50,7 @@ function listed(item: Json, view: View, indent: number): string[] {
   );
 }
 
-/** A letter: from whom, when, about what; then what it says. */
+/** A message: sender, time and subject, then its text. */
 export function renderMessage(message: JsonObject, view: View, indent: number): string[] {
   const { from, to, addressed_to, subject, body, sent_at, message_id, acknowledged_at } = message;
   const when = relative(sent_at, view.now_ms) ?? '';

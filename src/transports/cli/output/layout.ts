@@ -8,7 +8,7 @@ export interface View {
   readonly paint: Paint;
 }
 
-/** A piece of a line: harmless text, not yet cut, and how it looks. */
+/** A piece of a line: harmless text, not yet cut, and its style. */
 export interface Piece {
   readonly text: string;
   readonly style?: Style | undefined;
@@ -17,7 +17,7 @@ export interface Piece {
 export type Cell = string | Piece;
 
 export interface Column {
-  /** May be cut down to this where room is short; without it, the text stays whole. */
+  /** The text may be cut down to this width if space is short; without it, the text stays whole. */
   readonly min?: number;
   readonly max?: number;
   readonly side?: 'left' | 'right';
@@ -25,7 +25,7 @@ export interface Column {
 
 const GAP = 2;
 
-/** Rows in columns, each line cut at the edge and then painted: colours have no width. */
+/** Rows in columns. Each line is cut at the edge and then painted, because colours have no width. */
 export function layOut(
   rows: readonly (readonly Cell[])[],
   columns: readonly Column[],
@@ -49,7 +49,7 @@ export function layOut(
         used += owed + width(whole);
         owed = 0;
       }
-      // Spaces only before something: no line ends in blanks.
+      // Spaces are added only before more text, so no line ends in blanks.
       owed += Math.min(wide, room) - width(whole) + GAP;
     });
     return line.trimEnd();
@@ -71,7 +71,7 @@ function columnWidths(
   const total = () =>
     widths.reduce((sum, wide) => sum + (wide === 0 ? 0 : wide + GAP), 0) - (widths.some(Boolean) ? GAP : 0);
   for (let excess = total() - room; excess > 0; excess = total() - room) {
-    // The widest that may shrink gives first, so that two long texts end up alike.
+    // The widest column that may shrink does so first, so that two long texts end up equally wide.
     let widest = -1;
     columns.forEach(({ min }, index) => {
       const wide = widths[index] ?? 0;
@@ -98,7 +98,7 @@ export function oneLine(pieces: readonly Cell[], view: View, indent = 0): string
   return line;
 }
 
-/** A command to copy, whole. */
+/** A command to copy, never cut. */
 export function commandLines(command: string, view: View, indent: number): string[] {
   return brokenCommand(command, view.columns, indent).map((line) => {
     const shown = line.trimStart();

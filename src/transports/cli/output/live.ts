@@ -1,14 +1,14 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { Screen } from './screen.ts';
 
-/** Times move on and locks run out although nothing is committed. */
+/** Times pass and locks expire even if nothing is committed. */
 const REDRAW_MS = 1000;
-/** However much happens, nobody reads faster. */
+/** A person can't read faster than this, however much happens. */
 const REDRAW_GAP_MS = 150;
 
 /**
- * Draws on the terminal's other screen until it is over: soon when something has changed, and every second. `begin` is told how to
- * say that something has; what it starts is waited for at the end.
+ * Draws on the terminal's alternate screen until it is over: shortly after a change, and every second.
+ * `begin` gets the function that reports a change; what it starts is awaited at the end.
  */
 export async function keepDrawing(
   clock: Clock,
@@ -22,7 +22,7 @@ export async function keepDrawing(
   using screen = new Screen({ quitKeys, onQuit: () => over.abort(), onChange: stir });
   over.signal.addEventListener('abort', stir);
   const begun = begin(stir);
-  // Whatever ends it for good ends the picture too.
+  // An error that ends the background work ends the picture too.
   begun.catch(() => over.abort());
   while (!over.signal.aborted) {
     changed = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { declareCommon, mergedOptions, type Result } from '../program/common.ts'
 import { examples } from '../program/services.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The commands for people who look on or look around; each is loaded only when asked for. */
+/** The commands for people who watch or inspect; each is loaded only when used. */
 export function declareLooks(program: Command, terminal: Terminal, result: Result): void {
   const watch = program
     .command('watch')

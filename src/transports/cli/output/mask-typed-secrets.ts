@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 
-/** Hashes of keys and tokens: nobody needs them who looks on. */
+/** Hashes of keys and tokens: a person who looks on does not need them. */
 export function withoutSecrets({
   token_hash: _,
   hash: __,

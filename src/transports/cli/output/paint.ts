@@ -24,7 +24,7 @@ export function painter(colour: boolean): Paint {
   return colour ? ansiPaint : noPaint;
 }
 
-/** An explicit wish counts, then a person's settings, then whether anybody can see it. */
+/** An explicit flag counts first, then the user's settings, then whether the output is a terminal. */
 export function wantsColour(wish: boolean | undefined, env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   if (wish !== undefined) return wish;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';

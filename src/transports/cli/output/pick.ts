@@ -1,13 +1,13 @@
 import { globMatches, nameMatches } from '../../../kernel/glob.ts';
 import type { EntityKey } from '../../../ledger/entity.ts';
 
-/** Which records, or what happened to which. */
+/** Which records to show, or the events of which records. */
 export interface Choice {
   readonly kind?: string | undefined;
   readonly id?: string | undefined;
 }
 
-/** Ids are paths more often than not, so `*` stays within a name there and `**` does not. */
+/** Most ids are paths, so `*` stays within one name and `**` does not. */
 export function chosen({ kind, id }: EntityKey, choice: Choice): boolean {
   return (
     (choice.kind === undefined || nameMatches(choice.kind, kind)) &&
@@ -15,7 +15,7 @@ export function chosen({ kind, id }: EntityKey, choice: Choice): boolean {
   );
 }
 
-/** How many; undefined for what is no number. */
+/** How many; undefined if the text is not a number. */
 export function readLimit(text: string | undefined, otherwise: number): number | undefined {
   if (text === undefined) return otherwise;
   if (text === 'all') return Number.POSITIVE_INFINITY;

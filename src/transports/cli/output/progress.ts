@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 
 const EVERY_MS = 200;
 
-/** On one line that is written over, and only for somebody who looks. */
+/** On one line that is overwritten, and only if a person is watching. */
 export function progress(terminal: Terminal, what: string): (rows: number) => void {
   const started_ms = systemClock.elapsed_ms();
   let said_ms = started_ms;

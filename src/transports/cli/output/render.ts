@@ -8,7 +8,7 @@ import { renderTable } from './table.ts';
 import { padded, plain, width, wrapped } from './text.ts';
 import { isRow, isRows, label, timeOf, valueText } from './values.ts';
 
-/** Answers for people. What other agents wrote is shown without anything a terminal would obey. */
+/** Answers for people. Text written by other agents is shown without control sequences. */
 export function renderAnswer(answer: JsonObject, view: View): string {
   const { success: _, ...rest } = answer;
   const lines = renderFields(rest, view, 0);
@@ -23,14 +23,14 @@ export function renderRefusal(answer: JsonObject, view: View): string {
     ...(message === undefined ? [] : [plain(message)]),
   ];
   const lines = [`cox: ${headline.join(': ') || 'refused'}`];
-  // The message already says what these fields say; only lists (a batch's results) add to it.
+  // The message already says what these fields say. Only lists, such as a batch's results, add to it.
   const lists = Object.fromEntries(Object.entries(rest).filter(([, value]) => Array.isArray(value)));
   lines.push(...renderFields(lists, view, 2));
   if (remedy !== undefined) lines.push(`  → ${plain(remedy)}`);
   return `${lines.join('\n')}\n`;
 }
 
-/** What reads better as a text than as a row. */
+/** Rows that read better as text. */
 const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: number) => string[]>> = {
   approval: renderApproval,
   escalations: renderEscalation,
@@ -40,9 +40,9 @@ const DOCUMENTS: Readonly<Record<string, (row: JsonObject, view: View, indent: n
   stale: renderStale,
 };
 
-/** An agent's own data: its names mean nothing to us. */
+/** An agent's own data: its field names mean nothing to us. */
 const PAYLOADS = new Set(['result', 'input_data', 'replayed', 'live']);
-/** A file's contents are shown as they stand in it, field by field. */
+/** A file's contents are shown as they are in the file, field by field. */
 const OPEN = 'contents';
 
 function renderFields(fields: JsonObject, view: View, indent: number, open = false): string[] {
@@ -62,7 +62,7 @@ function isMap(name: string, value: Json, open: boolean): boolean {
 }
 
 function renderField(name: string, value: Json, wide: number, view: View, indent: number): string[] {
-  // Ours and made for a shell, one variable a line; everything else stays on one line.
+  // This text is ours and made for a shell, one variable per line; everything else stays on one line.
   if (name === 'env_snippet' && typeof value === 'string')
     return value.split('\n').map((line) => `${' '.repeat(indent)}${plain(line)}`);
   const when = timeOf(name, value, view);

@@ -1,9 +1,12 @@
 import { writeSync } from 'node:fs';
 
-/** The other screen, no cursor, no wrapping at the edge: what is drawn there leaves no trace in the scrollback. */
+/** Alternate screen, no cursor, no line wrapping: the picture leaves no trace in the scrollback. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
-/** Shown at once or not at all, where the terminal knows how; elsewhere it means nothing. */
+/**
+ * Synchronized update: the frame appears at once, if the terminal supports it. Other terminals ignore the
+ * sequence.
+ */
 const BEGIN = '\u001b[?2026h\u001b[H';
 const END = '\u001b[J\u001b[?2026l';
 
@@ -12,17 +15,17 @@ export const CTRL_C = '\u0003';
 const QUIT_KEYS = ['q', 'Q', CTRL_C, '\u0004'];
 
 interface Watcher {
-  /** Default: also `q`, where nothing is lost by it. */
+  /** Default: also `q`, if nothing is lost by it. */
   readonly quitKeys?: readonly string[] | undefined;
-  /** Somebody wants to end it. */
+  /** The user wants to quit. */
   onQuit(): void;
-  /** What is on the screen may be wrong now. */
+  /** The screen may be out of date. */
   onChange(): void;
 }
 
 /**
- * Takes the terminal over and gives it back as it was, whichever way the process ends: at its end, by a signal, with an
- * exception. Only `kill -9` is stronger; then `reset` helps.
+ * Takes over the terminal and restores it however the process ends: normally, by a signal, or with an
+ * exception. Only `kill -9` prevents that; then `reset` helps.
  */
 export class Screen implements Disposable {
   readonly #watcher: Watcher;
@@ -59,7 +62,8 @@ export class Screen implements Disposable {
     this.#write(ENTER);
     const { stdin } = process;
     if (stdin.isTTY !== true) return;
-    // Raw, or what is typed would stand in the picture; then Ctrl-C is a character like any other.
+    // Raw mode, or typed characters would appear in the picture. In raw mode Ctrl-C is a character like any
+    // other.
     stdin.setRawMode(true);
     stdin.on('data', this.#key);
     stdin.resume();
@@ -77,7 +81,7 @@ export class Screen implements Disposable {
     this.#write(LEAVE);
   };
 
-  /** At once: there may be no later. A terminal that has gone needs no restoring. */
+  /** Synchronously: there may be no later. A terminal that has gone needs no restoring. */
   #write(text: string): void {
     try {
       writeSync(1, text);
@@ -88,7 +92,8 @@ export class Screen implements Disposable {
     const text = typed.toString();
     const keys = this.#watcher.quitKeys ?? QUIT_KEYS;
     if (keys.some((key) => text.includes(key))) this.#watcher.onQuit();
-    // To all of us, as the terminal itself would: our starter has to stop too, or the shell would wait for it.
+    // To the whole process group, as the terminal itself would send it: our parent has to stop too, or the
+    // shell would wait for it.
     else if (text.includes('\u001a')) process.kill(0, 'SIGTSTP');
   };
 

@@ -4,7 +4,9 @@ import { statusStyle } from './paint.ts';
 import { width } from './text.ts';
 import { label, shortId, timeOf, valueText } from './values.ts';
 
-/** For looking, not for parsing: a table leaves out what only a program asks for; `--json` has everything. */
+/**
+ * Tables are for people, not for parsing: they leave out what only programs need. `--json` has everything.
+ */
 const LEFT_OUT =
   /^(success|agent_type|fencing_token|locked_at|created_at|started_at|max_attempts|submitted_by|on_dependency_failure|sessions)$/;
 /** Free text goes last: it may be cut at the terminal's edge. */
@@ -12,7 +14,7 @@ const FREE_TEXT =
   /^(reason|message|remedy|task_description|description|input_data|result|error_message|current_task)$/;
 /** Ids and paths are copied from here into the next command, so they are never cut. */
 const COPIED = /(_id|_path|^agent|^name)$/;
-/** What gives way where room is short, the last first. */
+/** Columns that are dropped if space is short, the last one first. */
 const OPTIONAL = [
   'capabilities',
   'not_before',
@@ -28,7 +30,7 @@ const CELL_MIN = 12;
 
 export function renderTable(name: string, rows: readonly JsonObject[], view: View, indent: number): string[] {
   const columns = new Set(rows.flatMap((row) => Object.keys(row)));
-  // Beside an agent its session says nothing more to a person; alone it is the name of the row.
+  // Next to an agent, its session tells a person nothing more. Without an agent, the session names the row.
   if (columns.has('agent_type')) columns.delete('session_id');
   const all = [...columns]
     .filter((column) => !LEFT_OUT.test(column) && says(column, rows, name))
@@ -42,7 +44,7 @@ function headOf(column: string): Piece {
   return { text: label(column === 'task_id' ? column : column.replace(/^task_/, '')), style: 'dim' };
 }
 
-/** Without what is least worth its room, as long as the rest would be cut off at the edge. */
+/** Drops the least important columns as long as the rest would not fit. */
 function roomy(names: readonly string[], rows: readonly JsonObject[], view: View, indent: number): string[] {
   const kept = [...names];
   const least = (column: string) => {
@@ -63,7 +65,7 @@ function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** A column in which nothing stands, or only what the heading says already, tells nothing. */
+/** A column is left out if it is empty or only repeats the heading. */
 function says(column: string, rows: readonly JsonObject[], heading: string): boolean {
   const values = rows.map((row) => row[column]);
   if (values.every((value) => value === undefined || value === null || isEmptyList(value))) return false;
@@ -85,7 +87,7 @@ function cellOf(name: string, value: Json | undefined, view: View): Cell {
   const when = timeOf(name, value, view);
   if (when !== undefined) return when;
   if (name === 'status') return { text: valueText(value), style: statusStyle(value) };
-  // What a task waits for is looked at here and not copied.
+  // A task's dependencies are only read here, not copied.
   if (Array.isArray(value))
     return valueText(value.map((item) => (typeof item === 'string' ? shortId(item) : item)));
   return valueText(value);

@@ -5,23 +5,25 @@ import type { Machine } from '../../shared/ancestors.ts';
 import type { View } from './layout.ts';
 import { painter, wantsColour } from './paint.ts';
 
-/** Where a command reads its surroundings and writes its answer; tests bring their own. */
+/** Where a command reads its environment and writes its answer; tests bring their own. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly columns: number;
-  /** Somebody looks at stderr: long work says how far it is. */
+  /** A person watches stderr: long work reports its progress. */
   readonly watched?: boolean;
   readonly rows?: number;
-  /** Which of the two a person looks at. */
+  /** Which of the two streams is a terminal. */
   readonly seen?: { readonly out: boolean; readonly err: boolean };
-  /** Aborted when nobody reads what is written any more. */
+  /** Aborted when the reader of our output has gone. */
   readonly gone?: AbortSignal;
-  /** Asks the person who sits there; undefined when the answer does not come. Only where somebody does. */
+  /**
+   * Asks the person at the terminal; undefined if no answer comes. Only present if there is a person to ask.
+   */
   ask?(question: string): Promise<string | undefined>;
-  /** Is this terminal the one that the process belongs to? Default: the system is asked. */
+  /** Is this the controlling terminal of the process? Default: ask the system. */
   controlled?(): boolean;
-  /** The processes around; default: this machine's. */
+  /** The processes of the machine; default: this machine. */
   readonly machine?: Machine;
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
@@ -32,7 +34,7 @@ let guarded = false;
 export function processTerminal(): Terminal {
   if (!guarded) {
     guarded = true;
-    // The callback of each write deals with it; without a listener Node would end the process.
+    // The callback of each write handles errors; without a listener Node would end the process.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
   const gone = new AbortController();
@@ -57,7 +59,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Asked for by whoever needs it: help and the like do without. */
+/** Looked up only when needed: help and similar commands work without it. */
 function currentFolder(): string {
   try {
     return process.cwd();
@@ -71,7 +73,7 @@ async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline');
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   return await new Promise((resolve) => {
-    // Ctrl-C and Ctrl-D are answers too.
+    // Ctrl-C and Ctrl-D count as answers too.
     reader.on('SIGINT', () => reader.close());
     reader.on('close', () => resolve(undefined));
     reader.question(question, (answer) => {
@@ -83,13 +85,13 @@ async function ask(question: string): Promise<string | undefined> {
 
 const DEFAULT_ROWS = 24;
 
-/** Nothing is cut for a file or a pipe, unless somebody says how wide it is to be. */
+/** Nothing is cut for a file or a pipe, unless COLUMNS says how wide it is. */
 function pipeColumns(env: NodeJS.ProcessEnv): number {
   const columns = Number(env.COLUMNS);
   return Number.isInteger(columns) && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
-/** A reader that went away (`| head`) is no error; a full disk behind `>` is. */
+/** A reader that went away (`| head`) is not an error; a full disk behind `>` is. */
 async function write(stream: NodeJS.WriteStream, text: string, onGone: () => void): Promise<void> {
   const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
     stream.write(text, resolve);
@@ -105,14 +107,14 @@ export async function print(
   options: { json?: boolean | undefined; color?: boolean | undefined; now_ms: number },
 ): Promise<void> {
   if (options.json === true) return await terminal.out(`${jsonLine(answer)}\n`);
-  // A program that calls us has no use for it and should not wait for it.
+  // A program that calls us does not need this module and should not wait for it.
   const { renderAnswer, renderRefusal } = await import('./render.ts');
   if (verdictOf(answer) === 'done')
     await terminal.out(renderAnswer(answer, viewOf(terminal, options, 'out')));
   else await terminal.err(renderRefusal(answer, viewOf(terminal, options, 'err')));
 }
 
-/** How wide and how colourful what is written may be. */
+/** The width and colours of the output. */
 export function viewOf(
   terminal: Terminal,
   options: { color?: boolean | undefined; now_ms: number },
@@ -122,7 +124,10 @@ export function viewOf(
   return { columns: terminal.columns, now_ms: options.now_ms, paint: painter(colour) };
 }
 
-/** JSON leaves some characters as they are that a terminal obeys; escaped they mean the same to a parser. */
+/**
+ * JSON leaves some control characters unescaped that a terminal obeys. Escaped, they mean the same to a
+ * parser.
+ */
 export function jsonLine(answer: JsonObject): string {
   return JSON.stringify(answer).replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

@@ -1,8 +1,8 @@
 import type { Json } from '../../../kernel/json.ts';
 
-/** What a terminal would obey, what has no shape, what turns the direction of writing; and line breaks. */
+/** Control characters, invisible characters, those that change the writing direction, and line breaks. */
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
-/** Letters have an accent or two; a hundred of them climb over the lines above. */
+/** Letters have an accent or two; a hundred of them would cover the lines above. */
 const TOO_MANY_MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /** On one line and harmless: everything that agents wrote goes through here before a person sees it. */
@@ -12,14 +12,14 @@ export function plain(value: Json): string {
 }
 
 const ASCII = /^[\x20-\x7e]*$/;
-/** Two columns each in every terminal: East Asian wide and full-width forms, and what is shown as a picture. */
+/** Characters that take two columns in every terminal: East Asian wide and full-width forms, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
 const NO_WIDTH = /^\p{M}+$/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Characters as a person counts them; made when first needed, for most text is ASCII. */
+/** Characters as a person counts them. The segmenter is created on first use, because most text is ASCII. */
 function* characters(text: string): Iterable<string> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of segmenter.segment(text)) yield segment;
@@ -30,7 +30,7 @@ function widthOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** Columns that a text takes in a terminal. */
+/** The columns that a text takes in a terminal. */
 export function width(text: string): number {
   if (ASCII.test(text)) return text.length;
   let columns = 0;
@@ -38,11 +38,11 @@ export function width(text: string): number {
   return columns;
 }
 
-/** At most so wide; what was cut ends in an ellipsis. */
+/** At most this wide; text that was cut ends in an ellipsis. */
 export function clip(text: string, columns: number): string {
   if (text.length <= columns && ASCII.test(text)) return text;
   if (columns <= 0) return '';
-  // Long before the cut: nobody counts the columns of a payload of 200 KB.
+  // Shorten first, so that the columns of a 200 KB payload are never counted.
   const near = text.slice(0, columns * 16 + 64).toWellFormed();
   let kept = '';
   let used = 0;
@@ -71,7 +71,10 @@ export function padded(text: string, columns: number, side: 'left' | 'right' = '
   return side === 'right' ? text + space : space + text;
 }
 
-/** Broken at spaces. A word that is too long stays whole, for it may be something to copy, unless it is only to be read. */
+/**
+ * Broken at spaces. A word that is too long stays whole because it may have to be copied, unless `words` is
+ * 'cut'.
+ */
 export function wrapped(text: string, columns: number, words: 'whole' | 'cut' = 'whole'): string[] {
   const lines: string[] = [];
   let line = '';
@@ -93,7 +96,7 @@ export function wrapped(text: string, columns: number, words: 'whole' | 'cut' = 
   return lines;
 }
 
-/** How long, in the one unit that says it best. */
+/** A duration in the one unit that fits best. */
 export function span(duration_ms: number): string {
   const seconds = Math.round(Math.abs(duration_ms) / 1000);
   if (seconds < 100) return `${seconds} s`;
@@ -101,7 +104,7 @@ export function span(duration_ms: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** `in 25 min` or `3 s ago`; undefined for what is no time. */
+/** `in 25 min` or `3 s ago`; undefined if it is not a time. */
 export function relative(iso: unknown, now_ms: number): string | undefined {
   const time_ms = typeof iso === 'string' ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(time_ms)) return undefined;
@@ -109,7 +112,7 @@ export function relative(iso: unknown, now_ms: number): string | undefined {
   return time_ms > now_ms ? `in ${amount}` : `${amount} ago`;
 }
 
-/** How long ago, without the word. */
+/** How long ago, without the word "ago". */
 export function age(iso: unknown, now_ms: number): string {
   const time_ms = typeof iso === 'string' ? Date.parse(iso) : Number.NaN;
   return Number.isFinite(time_ms) ? span(Math.max(0, now_ms - time_ms)) : '';

@@ -9,14 +9,17 @@ export function label(name: string): string {
 
 const TIMES = /(_at|^last_heartbeat|^last_active|^not_before)$/;
 
-/** Undefined: it is no time. */
+/** Undefined: it is not a time. */
 export function timeOf(name: string, value: Json | undefined, { now_ms }: View): string | undefined {
   return TIMES.test(name) ? relative(value, now_ms) : undefined;
 }
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** Enough to see which one is meant; the end, for the beginning is the time and alike for all of one hour. */
+/**
+ * Enough to recognise an id. The end is shown, because the beginning is the time and the same for all ids of
+ * one hour.
+ */
 export function shortId(id: string): string {
   return UUID.test(id) ? `…${id.slice(-6)}` : id;
 }

@@ -17,7 +17,7 @@ export interface Words {
 }
 
 interface Told {
-  /** Whoever asked for it; of the product's own commits, for whom they were made. */
+  /** The agent or person that made the request. For the product's own commits, the one they were made for. */
   readonly who: string;
   readonly id: string;
   readonly data: JsonObject;
@@ -32,19 +32,19 @@ const said = (value: Json | undefined) =>
   typeof value === 'string' && value !== '' ? `: ${plain(value)}` : '';
 const holder = ({ data }: Told) => plain((data.lease as JsonObject).agent_id ?? '');
 const area = ({ id, data }: Told) => {
-  // Who waits says of itself what for.
+  // A waiting agent's event carries the pattern it waits for.
   const { pattern, waiter } = data as { pattern?: string; waiter?: { pattern?: string } };
   return plain(areaName(areaOf(id, { pattern: waiter?.pattern ?? pattern })));
 };
 const waiter = ({ data }: Told) => plain((data.waiter as JsonObject).agent_id ?? '');
 const agent = ({ data, who }: Told) => (typeof data.agent_id === 'string' ? plain(data.agent_id) : who);
-/** A session's id is its agent's name, a line break and its own. */
+/** A session's id is its agent's name, a line break and its own id. */
 const sessionAgent = ({ id }: Told) => plain(id.split('\n')[0] ?? id);
 
 /** A run's id is the commit, a # and the policy. */
 const run = (id: string) => plain(id.replace(/^([0-9a-f]{8})[0-9a-f]*#(.*)$/, '$2 of $1'));
 
-/** Whose it is, what it says and where it lies. */
+/** Its owner, its text and its location. */
 const filedText = ({ file }: JsonObject) => {
   const { agent: whom, status, directory, path } = file as unknown as FiledAs;
   return `${plain(whom)}’s, ${plain(status).replace('_', ' ')}, in ${plain(filedPath({ directory, path }))}`;
@@ -55,7 +55,7 @@ const QUIET: Tell = () => undefined;
 const whose = ({ data }: Told) => plain(data.agent_id ?? `agents of the type ${data.agent_type}`);
 const named = ({ data }: Told) => plain(data.name ?? '');
 
-/** Who may what. */
+/** Permissions and rules. */
 const RULES_TOLD: Readonly<Record<string, readonly [Tell, Style?]>> = {
   profile_set: [
     ({ who, data }) => `${who} changed the profile ${plain((data.profile as JsonObject).name ?? '')}`,
@@ -76,7 +76,7 @@ const RULES_TOLD: Readonly<Record<string, readonly [Tell, Style?]>> = {
   usage_ended: [QUIET],
 };
 
-/** What each kind of event is in a person's words; the quiet ones are how the product keeps its books. */
+/** Each kind of event in plain words; the quiet ones are internal bookkeeping. */
 const TELLINGS: Readonly<Record<string, readonly [Tell, Style?]>> = {
   lock_acquired: [(told) => `${holder(told)} locked ${area(told)}${said(told.data.reason)}`, 'green'],
   lock_refreshed: [(told) => `${holder(told)} keeps ${area(told)}${said(told.data.reason)}`],
@@ -223,14 +223,17 @@ export function wordsFor(event: EventBody, row: LogEntry, titleOf: (task_id: str
   const who = actor(row);
   const { id, type, data } = event;
   const telling = Object.hasOwn(TELLINGS, type) ? TELLINGS[type] : undefined;
-  // A newer Coxswain's event: its name says most of it.
+  // An event of a newer Coxswain: its name says most of it.
   if (telling === undefined) return [{ text: `${who}: ${plain(type).replaceAll('_', ' ')} ${plain(id)}` }];
   const [tell, style] = telling;
   const text = tell({ who, id, data, title: titleOf(id), titleOf, row });
   return text === undefined ? [] : [{ text, style }];
 }
 
-/** A refusal has no events, but somebody did not get what it wanted; a look changes nothing and is not told. */
+/**
+ * A refusal has no events, but it means that an agent did not get what it wanted. A refused read changes
+ * nothing and is not told.
+ */
 export function refusalWords(row: LogEntry): Words[] {
   const { result, operation } = row;
   if (result.success !== false || result.reason === 'no_tasks_available') return [];
@@ -238,7 +241,10 @@ export function refusalWords(row: LogEntry): Words[] {
   return [{ text: `${actor(row)} was refused ${plain(operation)}: ${plain(why)}`, style: 'yellow' }];
 }
 
-/** Nothing is told of it, or it is a look: what it was, for whoever wants to see all. */
+/**
+ * For rows that are not told otherwise, or are only reads: the bare operation, for a person who wants to see
+ * everything.
+ */
 export function bareWords(row: LogEntry): Words[] {
   const who = actor(row);
   if (row.events.length === 0) return [{ text: `${who}: ${plain(row.operation)}`, style: 'dim' }];

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
-/** What a group of commands is for, in the overview; a group that is not here is described by its verbs. */
+/**
+ * What a group of commands is for, in the overview. A group that is missing here is described by its verbs.
+ */
 export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   lock: 'Files, folders, globs: claim them before you change them.',
   work: 'The queue: submit tasks, take them, complete them.',
@@ -45,11 +47,11 @@ function placeOf(name: string): { heading: string; order: number } {
 }
 
 /**
- * An overview is a list of what there is, under headings; the options that every command has are shown by each command
- * and would stand before that list.
+ * The overview lists the commands under headings. The common options are left out of it: each command shows
+ * them, and they would come before the list.
  */
 export function arrange(program: Command): void {
-  // The same array that the parser looks through: only its order changes.
+  // The same array that the parser searches: only its order changes.
   (program.commands as Command[]).sort((a, b) => placeOf(a.name()).order - placeOf(b.name()).order);
   for (const command of program.commands) command.helpGroup(placeOf(command.name()).heading);
   for (const parent of [program, ...program.commands.filter(({ commands }) => commands.length > 0)])

@@ -1,14 +1,14 @@
 import { width } from '../output/text.ts';
 
 const GOES_ON = ' \\';
-/** As far as the next space that is not quoted. */
+/** Up to the next unquoted space. */
 const WORD = /(?:'[^']*'|\\.|[^ ])+/gu;
-/** What no line may end within; accents have no width, so they stay with their letter. */
+/** Units within which a line must not be broken. Accents have no width, so they stay with their letter. */
 const ATOM = /\\.|./gu;
 
 /**
- * A command to copy: on one line if it fits, else broken as a shell reads it: between words, and within one that is wider
- * than any line. Never cut: half an id is none.
+ * A command to copy: on one line if it fits, otherwise broken as a shell allows: between words, and within a
+ * word that is wider than a line. Never cut: half an id is useless.
  */
 export function brokenCommand(command: string, columns: number, indent: number): string[] {
   const first = ' '.repeat(indent);
@@ -32,14 +32,16 @@ export function brokenCommand(command: string, columns: number, indent: number):
   return [...lines, line];
 }
 
-/** The next line starts at the edge, because a space would begin another word; quotes don't reach over it. */
+/**
+ * The continuation starts at the left edge, because a space would begin another word; quotes don't span it.
+ */
 function brokenWord(word: string, room: number): string[] {
   const parts: string[] = [];
   const most = room - width(`'\\`);
   let part = '';
   let isQuoted = false;
   for (const atom of word.match(ATOM) ?? []) {
-    // Between quotes a backslash is one, and a pair of atoms.
+    // Between quotes a backslash is an ordinary character, so the pair is two atoms.
     const texts = isQuoted ? [...atom] : [atom];
     for (const text of texts) {
       if (part.length > 1 && width(part + text) > most) {

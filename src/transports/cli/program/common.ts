@@ -53,14 +53,14 @@ export function declareCommon(command: Command, which: 'store' | 'identity'): vo
   const options = which === 'store' ? STORE_OPTIONS : [...STORE_OPTIONS, ...IDENTITY_OPTIONS];
   for (const [flags, description] of options) {
     const option = new Option(flags, description).helpGroup('Common options:');
-    // An operation's own field of that name is meant where both could be (`cox key create --agent`).
+    // If the operation has a field of the same name (`cox key create --agent`), that field is meant.
     if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
   }
 }
 
 /**
- * A person's invocations belong together: the same agent and session each time, or extending a lock from the next
- * command would be another session taking it over.
+ * A person's invocations belong together: they have the same agent and session each time. Otherwise extending
+ * a lock with the next command would be a takeover by another session.
  */
 export function cliIdentity(
   options: CommonOptions,
@@ -86,7 +86,7 @@ export function claimedIdentity(options: CommonOptions, env: NodeJS.ProcessEnv):
   });
 }
 
-/** A command that only looks leaves no trace of who looked beyond its audit row. */
+/** A command that only reads leaves no trace of its caller beyond its audit row. */
 export function cliShowing(env: NodeJS.ProcessEnv, options: CommonOptions = {}): Showing {
   return {
     door: 'cli',
@@ -101,7 +101,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that has no name.
+    // A container may run under a user id that has no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }
@@ -115,7 +115,7 @@ export interface Place {
   readonly notice?: string | undefined;
 }
 
-/** Which store and which project in it, from the flags or else the environment. */
+/** The store and the project in it, from the flags or else the environment. */
 export function placeOf(
   options: CommonOptions,
   terminal: Terminal,
@@ -132,7 +132,7 @@ export function placeOf(
   }
 }
 
-/** Opens, uses and closes the store; what keeps it from opening is an answer like any other. */
+/** Opens, uses and closes the store. A failure to open is an answer like any other. */
 export async function withStore(
   options: CommonOptions,
   terminal: Terminal,
@@ -160,7 +160,9 @@ export async function withStore(
   }
 }
 
-/** The same for whoever looks back on a store: one that opening would only make has nothing to look back on. */
+/**
+ * The same for commands that look back: a store that does not exist yet has no history, so it is not created.
+ */
 export async function withStoreThere(
   options: CommonOptions,
   terminal: Terminal,
@@ -172,7 +174,10 @@ export async function withStoreThere(
   return refusal ?? (await withStore(options, terminal, use));
 }
 
-/** A typing mistake must not look like a log without rows. `store` as `placeOf` gives it; the default one is never a mistake. */
+/**
+ * A typo must not look like an empty log. `store` is as `placeOf` gives it; the default store is never a
+ * typo.
+ */
 export function refuseAbsent(store: string | undefined, field: string): Refusal | undefined {
   const path = /^(?:sqlite|files):(.+)$/s.exec(store ?? '')?.[1];
   if (path === undefined || !isAbsent(path)) return undefined;
@@ -183,7 +188,7 @@ function isAbsent(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
-    // It may be there and out of reach; opening it says why.
+    // It may exist but be unreachable; opening it says why.
     return false;
   }
 }
@@ -204,8 +209,8 @@ export async function conclude(
 }
 
 /**
- * Common options may stand before the group or after the verb; the nearer one counts. An operation's own fields are not
- * among them, even if they have the name of one.
+ * Common options may come before the group or after the verb; the nearer one counts. An operation's own
+ * fields are not among them, even with the same name.
  */
 export function mergedOptions<T = CommonOptions>(command: Command, own: readonly Field[] = []): T {
   const fields = new Set(own.map(({ name }) => new Option(`--${name.replaceAll('_', '-')}`).attributeName()));

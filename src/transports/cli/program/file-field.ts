@@ -6,10 +6,12 @@ import { invalid } from '../../../runtime/answer.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** More than any operation takes; what is a little too long is refused in the operation's own words. */
+/**
+ * More than any operation accepts. A text that is slightly too long is refused in the operation's own words.
+ */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** On the command line one names a file; what is meant is its text. Answers why it could not be had. */
+/** On the command line the user names a file, and its text is the value. Returns why it could not be read. */
 export async function fillFromFile(
   { file: field }: AnyOperation,
   input: JsonObject,

@@ -16,8 +16,8 @@ const PLACEHOLDERS: Record<Kind, string> = {
 };
 
 /**
- * Declares a command's arguments and flags. All of them are optional for commander: what is missing or wrong is said
- * by the operation's own schema, so that every door refuses in the same words.
+ * Declares a command's arguments and flags. All are optional for commander: the operation's own schema
+ * reports what is missing or wrong, so that every transport refuses in the same words.
  */
 export function declareFields(command: Command, operation: AnyOperation, fields: readonly Field[]): void {
   const positional = operation.positional ?? [];
@@ -47,7 +47,10 @@ function flagName(field: string): string {
 
 const MISSING = 'received undefined';
 
-/** The schema's words are the same at every door; a person in a terminal types flags, and is told of those. */
+/**
+ * The schema's messages are the same on every transport. A person at a terminal types flags, so the names are
+ * replaced by flags.
+ */
 export function sayInFlags(
   refusal: JsonObject,
   operation: AnyOperation,
@@ -71,7 +74,10 @@ function typedName({ name, kind }: Field, operation: AnyOperation): string {
   return kind === 'boolean' ? `${flag} or --no-${flagName(name)}` : flag;
 }
 
-/** From words to the operation's input. What can't be read stays text, for the schema to refuse by its name. */
+/**
+ * Turns words into the operation's input. What can't be parsed stays text, for the schema to refuse by its
+ * name.
+ */
 export function readFields(
   operation: AnyOperation,
   fields: readonly Field[],
@@ -80,7 +86,7 @@ export function readFields(
 ): { ok: true; input: JsonObject } | { ok: false; refusal: Refusal } {
   const positional = operation.positional ?? [];
   const input: JsonObject = {};
-  // One argument is the one thing meant; several are a list of their own, with an answer about each.
+  // One argument is the one item meant. Several are a list, with an answer about each.
   const list = operation.several === undefined ? undefined : (args[0] as string[] | undefined);
   for (const field of fields) {
     const place = positional.indexOf(field.name);

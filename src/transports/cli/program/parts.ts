@@ -6,12 +6,15 @@ import type { Result } from './common.ts';
 type Declare = (program: Command, terminal: Terminal, result: Result) => void;
 
 interface Part {
-  /** The commands it declares, and the operations' groups that it adds to. */
+  /** The commands it declares, and the operation groups that it adds to. */
   readonly names: readonly string[];
   load(): Promise<Declare>;
 }
 
-/** The commands that are no operation. A command line names one: loading and declaring the others takes it tens of milliseconds. */
+/**
+ * The commands that are not operations. A command line names one of them; loading and declaring the other
+ * ones takes tens of milliseconds.
+ */
 const PARTS: readonly Part[] = [
   {
     names: ['status', 'serve', 'mcp', 'stats'],
@@ -70,7 +73,7 @@ const PARTS: readonly Part[] = [
   { names: ['hook'], load: async () => (await import('../hook-command.ts')).declareHook },
 ];
 
-/** A word that is no command's, such as `help` or a mistake, needs all of them, and so does `completion`. */
+/** A word that is not a command, such as `help` or a typo, needs all of them, and so does `completion`. */
 export function neededFor(word: string | undefined): { groups: readonly string[]; parts: readonly Part[] } {
   const groups = [...new Set(operations.map(({ group }) => group))];
   const parts = PARTS.filter(({ names }) => word !== undefined && names.includes(word));

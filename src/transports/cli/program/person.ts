@@ -26,7 +26,7 @@ const AGENTS_VARIABLES = [
 
 const KEY_BYTES_MAX = 4096;
 
-/** Somebody who has proven to be a person: by a key of the store, or by sitting at the terminal. */
+/** A caller that has proven to be a person: by a key of the store, or by sitting at the terminal. */
 export interface Person {
   readonly actor: Actor;
   readonly by: 'key' | 'terminal';
@@ -37,9 +37,10 @@ export function isPerson(proof: Person | Refusal): proof is Person {
 }
 
 /**
- * Who may decide what agents may not. With a key, whoever has it. Without one, whoever sits at this terminal, if nothing says
- * that an agent runs this command; and then `confirm` must still be answered by hand. This keeps an agent from approving by
- * mistake or by being talked into it. Against a program that acts as this very user and hides, only a key it can't read helps.
+ * Decides who may do what agents may not. With a key: its holder. Without one: the user at this terminal, if
+ * there is no sign that an agent runs the command, and only after `confirm` was answered by hand. This keeps
+ * an agent from approving by mistake or by being talked into it. Against a program that runs as this user and
+ * hides, only a key it can't read helps.
  */
 export async function personAuthority(
   coxswain: Coxswain,
@@ -55,7 +56,10 @@ export async function personAuthority(
   return { by: 'terminal', actor: personActor(personId(name)) };
 }
 
-/** What a person has to type. One with a key may say beforehand that it is meant; one at the terminal may not. */
+/**
+ * What a person has to type. A person with a key may confirm beforehand with a flag; one at the terminal may
+ * not.
+ */
 export async function confirmed(
   { by }: Person,
   terminal: Terminal,
@@ -97,7 +101,10 @@ function agentsVariable(env: NodeJS.ProcessEnv): string | undefined {
   return AGENTS_VARIABLES.find((name) => (env[name] ?? '') !== '');
 }
 
-/** A person's key made by an agent would make it one; scripts of people have no terminal, but none of these either. */
+/**
+ * An agent that makes a person's key would become a person. Scripts of people have no terminal, but have none
+ * of these variables either.
+ */
 export async function refusePersonsKey(
   operation: AnyOperation,
   input: JsonObject,
@@ -105,7 +112,7 @@ export async function refusePersonsKey(
 ): Promise<Refusal | undefined> {
   if (operation.name !== 'create_key' || input.person === undefined) return undefined;
   const variable = agentsVariable(env);
-  // What is wrong in itself is said as it is to anybody.
+  // Invalid input gets the same message for every caller.
   if (variable === undefined || !(await operation.input()).parse(input).ok) return undefined;
   return refuse(
     'person_required',
@@ -137,7 +144,7 @@ function userName(): string {
     const { username } = userInfo();
     return nameProblem(personId(username)) === undefined ? username : 'unknown';
   } catch {
-    // A container may run under a number that has no name.
+    // A container may run under a user id that has no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -38,7 +38,9 @@ Try:
 
 Exit codes: 0 done, 1 refused, 2 usage, 3 awaits a person, 4 store unreachable`;
 
-/** Without `wanted`, all of it; otherwise what a command line needs that begins with this word. */
+/**
+ * Without `wanted`, all commands; otherwise only those needed for a command line that begins with this word.
+ */
 export async function buildProgram(
   terminal: Terminal,
   result: Result,
@@ -49,10 +51,10 @@ export async function buildProgram(
     .description('Coordinates AI coding agents on one codebase: who may touch what, who does what.')
     .version(version(), '-V, --version', 'Print the version.')
     .helpOption('-h, --help', 'Show help.')
-    // main.ts reads it as a flag, at any depth.
+    // main.ts treats `help` as a flag, at any depth.
     .helpCommand(false)
     .addHelpText('after', EPILOGUE)
-    // A flag's value may look like another flag; only the command it belongs to reads it.
+    // A flag's value may look like another flag; only the command it belongs to parses it.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: () => {}, ...output });
@@ -64,7 +66,10 @@ export async function buildProgram(
   return program;
 }
 
-/** Groups and verbs come from the declarations; a verb's flags are added once it is chosen, for they need its schema. */
+/**
+ * Groups and verbs come from the declarations. A verb's flags need its schema, so they are added once the
+ * verb is chosen.
+ */
 function declareOperations(
   program: Command,
   terminal: Terminal,
@@ -135,7 +140,7 @@ async function runOperation(
   await conclude(terminal, said, options, result);
 }
 
-/** What takes the highest trust a person does as a person, where it can be seen that it is one. */
+/** Operations that need the highest trust are done as a person, if the caller can be shown to be one. */
 async function connectFor(
   { trust }: AnyOperation,
   coxswain: Coxswain,
@@ -149,12 +154,17 @@ async function connectFor(
     : coxswain.connect(actor, 'operator', cliShowing(terminal.env, options));
 }
 
-/** What this machine answers alone must not fail, or wait, because the configured store is away. */
+/**
+ * An operation that this machine answers alone must not fail or wait because the configured store is away.
+ */
 function storeFor({ machine }: AnyOperation, options: CommonOptions): CommonOptions {
   return machine === true ? { ...options, store: NO_STORE } : options;
 }
 
-/** Ctrl-C during a wait gives up the place in line and then ends; everything else is too short to be interrupted. */
+/**
+ * Ctrl-C during a wait gives up the place in the queue and then ends; everything else is too short to be
+ * interrupted.
+ */
 async function performOnce(
   connection: Connection,
   operation: AnyOperation,

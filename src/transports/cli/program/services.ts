@@ -9,7 +9,7 @@ import { conclude, declareCommon, mergedOptions, type Result } from './common.ts
 
 const SERVICES = ['status', 'serve', 'mcp', 'stats'] as const;
 
-/** The commands that are no operation: each is loaded only when asked for. */
+/** The commands that are not operations; each is loaded only when used. */
 export function declareServices(program: Command, terminal: Terminal, result: Result): void {
   const [status, serve, mcp, stats] = SERVICES.map((name) => program.command(name));
   status
@@ -60,7 +60,7 @@ export function declareServices(program: Command, terminal: Terminal, result: Re
   if (serve !== undefined) declareCommon(serve, 'store');
 }
 
-/** Its own two flags say for whom it is: unlike elsewhere the environment does not. */
+/** Its own two flags say for which agent it runs; unlike elsewhere, the environment does not. */
 export function declareProxy(program: Command, terminal: Terminal, result: Result): void {
   const proxy = program
     .command('proxy')

@@ -8,7 +8,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { declareCommon, mergedOptions, type Result } from './common.ts';
 import { examples } from './services.ts';
 
-/** Letting agent clients in, and seeing whether they really are; each is loaded only when asked for. */
+/** Setting up agent clients and checking that they work; each command is loaded only when used. */
 export function declareSetup(program: Command, terminal: Terminal, result: Result): void {
   const init = program
     .command('init')
@@ -47,7 +47,7 @@ export function declareSetup(program: Command, terminal: Terminal, result: Resul
     scope: SCOPES,
     locks: LOCK_POLICIES,
   };
-  // Only to be shown: a wrong word is refused like at every other door.
+  // Only for display: a wrong word is refused as on every other transport.
   for (const option of init.options) {
     const choices = words[option.name()];
     if (choices !== undefined) option.argChoices = [...choices];

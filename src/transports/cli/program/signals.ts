@@ -4,16 +4,17 @@ const ECHO_MS = 500;
 let echo_ms = 0;
 
 /**
- * Started by a launcher (bin/cox on an old Node), which passes on what it is told: of what was told to the whole group, as
- * systemd, a closed terminal or `timeout` do, we hear twice. What comes so soon after the first is the same request.
+ * A launcher (bin/cox on an old Node) passes signals on to us. A signal to the whole group, as systemd, a
+ * closed terminal or `timeout` send it, therefore reaches us twice. One that follows so soon after the first
+ * is the same request.
  */
 export function expectEchoes(): void {
   echo_ms = ECHO_MS;
 }
 
 /**
- * A launcher that is killed can pass nothing on; who killed it meant us. That its channel closes is a request to stop like any
- * other, or a waiter would still take its lock and a server keep its port.
+ * A launcher that is killed can't pass the signal on, but the signal was meant for us. So its closed channel
+ * counts as a request to stop. Otherwise a waiter would still take its lock and a server would keep its port.
  */
 export function endWithLauncher(): void {
   if (process.connected === undefined) return;
@@ -21,13 +22,13 @@ export function endWithLauncher(): void {
   const stop = () => void (process.emit('SIGTERM', 'SIGTERM') || process.kill(process.pid, 'SIGTERM'));
   if (process.connected) process.once('disconnect', stop);
   else stop();
-  // After the listener, which would have kept us alive.
+  // Only now, because the listener would keep the process alive.
   process.channel?.unref();
 }
 
 /**
- * Resolves when this process is asked to stop. Only the first request is caught: a second one, or one that comes after
- * `dispose`, ends the process at once, as everywhere.
+ * Resolves when this process is asked to stop. Only the first request is caught. A second one, or one after
+ * `dispose`, ends the process at once, as usual.
  */
 export function untilStopped(): { signal: Promise<void>; dispose(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,9 @@
 import type { Option } from 'commander';
 
-/** Where on a command line the words before `--` stand that are neither a flag nor a flag's value, and where that `--` stands. */
+/**
+ * The positions of the words before `--` that are neither a flag nor a flag's value, and the position of that
+ * `--`.
+ */
 export function typedWords(
   argv: readonly string[],
   options: readonly Option[],
@@ -10,7 +13,8 @@ export function typedWords(
     const word = argv[index] ?? '';
     if (word === '--') return { at, dashes: index };
     if (!word.startsWith('-')) at.push(index);
-    // The next one is its value, whatever it looks like; after an equals sign it stands there already.
+    // The next word is its value, whatever it looks like; with an equals sign the value is already in this
+    // word.
     else if (options.some(({ long, required }) => required && long === word)) index += 1;
   }
   return { at, dashes: -1 };

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
-/** A verb's flags need its schema, which is loaded when the verb is chosen; what is still to be done until then. */
+/**
+ * A verb's flags need its schema, which is loaded when the verb is chosen. This is the work left until then.
+ */
 const unfinished = new WeakMap<Command, () => Promise<void>>();
 
 export function finishLater(command: Command, finish: () => Promise<void>): void {
@@ -12,7 +14,7 @@ export async function finish(command: Command): Promise<void> {
   unfinished.delete(command);
 }
 
-/** With the flags of every verb, for whoever wants to see all of it. */
+/** Adds the flags of every verb, for callers that need the whole tree. */
 export async function finishAll(command: Command): Promise<void> {
   await finish(command);
   for (const inner of command.commands) await finishAll(inner);
