@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type GitCall, git, namesIn } from '../../child-process/git.ts';
 
-/** Newest first; whoever pushes more at once imports a history, and what is worked on now is at its end. */
+/** Newest first. A push of more commits imports a history, and current work is at its end. */
 const COMMITS_MAX = 1000;
 const NO_OBJECT = /^0+$/;
 const OBJECT = /^[0-9a-f]{40,64}$/;
-/** Others would be patterns, or are the address of a remote that has no name. */
+/** Any other name could be read as a pattern, or is the address of an unnamed remote. */
 const REMOTE = /^[\w][\w./-]*$/;
 
 const NAMES = ['--name-only', '-z', '--no-renames'] as const;
 
 /**
- * The files that the commit about to be made changes, by their names in the work tree; of a renamed one both. A merge brings
- * what others have committed: of it count only the files that are like none of its parents.
+ * The files that the commit about to be made changes, by their names in the work tree; for a rename, both
+ * names. A merge brings in commits of other branches: only files that differ from all of its parents count.
  */
 export async function stagedFiles(call: GitCall, merging = false): Promise<string[]> {
   const differing = async (from: readonly string[]) =>
@@ -28,36 +28,39 @@ export async function stagedFiles(call: GitCall, merging = false): Promise<strin
   return files;
 }
 
-/** While `git merge` itself runs there is no MERGE_HEAD yet; it names the heads in its environment. */
+/** While `git merge` itself runs there is no MERGE_HEAD yet; git names the heads in its environment. */
 function headsOfMerge(env: NodeJS.ProcessEnv): string[] {
   const heads = Object.keys(env).map((name) => name.replace(/^GITHEAD_/, ''));
   return heads.filter((head) => OBJECT.test(head));
 }
 
-/** The files changed by commits that are about to be pushed and that this remote does not have yet, as far as we know. */
+/**
+ * The files changed by commits that are about to be pushed and that, as far as we know, this remote does not
+ * have yet.
+ */
 export async function pushedFiles(remote: string, lines: string, call: GitCall): Promise<string[]> {
   const [pushed, known]: [string[], string[]] = [[], []];
   for (const line of lines.split('\n')) {
     const [, local = '', , there = ''] = line.trim().split(' ');
-    // A branch that is deleted there brings nothing.
+    // Deleting a remote branch pushes no commits.
     if (!OBJECT.test(local) || NO_OBJECT.test(local)) continue;
     pushed.push(local);
     if (OBJECT.test(there) && !NO_OBJECT.test(there)) known.push(there);
   }
   if (pushed.length === 0) return [];
-  // Where a shallow clone was cut off, a commit looks as if it had brought every file.
+  // At the boundary of a shallow clone, a commit looks as if it had added every file.
   const cutOff = (await linesOf('shallow', call)).filter((line) => OBJECT.test(line));
   const excluded = [...known, ...cutOff].map((object) => `^${object}`);
   const range = ['--ignore-missing', `--max-count=${COMMITS_MAX}`, '--stdin'];
   const tracked = REMOTE.test(remote) ? ['--not', `--remotes=${remote}`] : [];
   const input = `${[...pushed, ...excluded].join('\n')}\n`;
   const commits = await git(['rev-list', ...range, ...tracked], { ...call, input });
-  // `-c`: of a merge again only what is like none of its parents.
+  // `-c`: for a merge, again only files that differ from all parents.
   const differences = ['diff-tree', '--stdin', '-r', '-c', '--root', '--no-commit-id', ...NAMES];
   return [...new Set(namesIn(await git(differences, { ...call, input: commits })))];
 }
 
-/** Of a file in git's own folder. */
+/** The lines of a file in git's own folder. */
 async function linesOf(name: string, call: GitCall): Promise<string[]> {
   const path = (await git(['rev-parse', '--git-path', name], call)).replace(/\n$/, '');
   const text = await readFile(resolve(call.cwd, path), 'utf8').catch(() => '');

@@ -23,12 +23,12 @@ import type { HeldFile } from '../shared/held-by-others.ts';
 import { type Committer, findCommitter } from './git-committer.ts';
 
 export interface CheckPlace {
-  /** Undefined: each repository's own. */
+  /** Undefined: each repository's own store. */
   readonly store: string | undefined;
   readonly project: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** When it was committed, if that is over: a lock that was taken later was in nobody's way. */
+  /** When it was committed, for a commit that already exists: a lock taken later was not in its way. */
   readonly at_ms?: number;
 }
 
@@ -38,13 +38,14 @@ export interface Conflict {
   readonly now_ms: number;
 }
 
-/** Asked by file only if there are very many locks; then so many files at a time. */
+/** Locks are queried by file only if there are very many of them; then this many files at a time. */
 const FILES_PER_LOOK = 50;
 const REPOSITORIES_MAX = 4;
 
 /**
- * What others hold of the files that a commit or a push changes; undefined if nothing. The files are asked for only when
- * anything is locked at all, and who commits only when it matters: most commits cost one look at the store.
+ * The locks of other agents on the files that a commit or a push changes; undefined if there are none. The
+ * files are listed only if anything is locked at all, and the committer is identified only if it matters:
+ * most commits cost one read of the store.
  */
 export async function findConflict(
   place: CheckPlace,
@@ -79,7 +80,10 @@ export async function findConflict(
   return undefined;
 }
 
-/** A submodule is a repository of its own; whoever works in the one around it may hold its files under their names there. */
+/**
+ * A submodule is a repository of its own. An agent working in the outer repository may hold its files under
+ * their names there.
+ */
 function repositoriesAround(cwd: string): Workspace[] {
   const found: Workspace[] = [];
   let folder = cwd;
@@ -93,7 +97,7 @@ function repositoriesAround(cwd: string): Workspace[] {
   return found;
 }
 
-/** Undefined: nobody has ever locked anything here. A look must not make a store where there is none. */
+/** Undefined: nothing has ever been locked here. A read must not create a store. */
 function storeOf({ store, cwd }: CheckPlace, workspace: Workspace): string | undefined {
   const url = store ?? defaultStore(workspace);
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
@@ -122,7 +126,7 @@ async function locksOn(files: readonly string[], { store, project }: Coxswain): 
   return locks;
 }
 
-/** Whoever has been silent for too long is dead: the next one who wants its locks gets them. */
+/** A session that has been silent for too long is dead: the next agent that wants its locks gets them. */
 async function heldByTheLiving(
   held: readonly HeldBy[],
   { store, project, presence }: Coxswain,
@@ -135,7 +139,7 @@ async function heldByTheLiving(
   return { alive, now_ms };
 }
 
-/** A name that cannot be locked by itself still lies in a folder that can be. */
+/** A name that can't be locked by itself may still lie in a folder that can be. */
 function keyOf(path: string, workspace: Workspace): string {
   const normal = normalisePath(path, workspace);
   return normal.ok ? normal.key : path.slice(workspace.root.length + 1).normalize('NFC');

@@ -8,12 +8,15 @@ import { type SessionState, sessionKey } from '../../features/sessions/index.ts'
 import type { Actor } from '../../ledger/log.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 
-/** The clients whose hooks and MCP server name themselves after the client's process. */
+/** The clients whose hooks and MCP server derive their identity from the client's process. */
 const CLIENTS = ['claude-code', 'codex', 'gemini-cli'] as const;
-/** From a git hook up to the client: a shell or two, git, what called git, and a few wrappers. */
+/** From a git hook up to the client: a shell or two, git, the caller of git, and a few wrappers. */
 const GENERATIONS_MAX = 24;
 
-/** Variables that clients set for what they run; they only decide how we speak, not who somebody is. */
+/**
+ * Variables that clients set for the commands they run. They only decide how we phrase the message, not which
+ * agent it is.
+ */
 const AGENT_SIGNS = ['CLAUDECODE', 'GEMINI_CLI', 'CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED'] as const;
 
 /** Who commits: an agent that named itself or whose client is among our ancestors; otherwise a person. */
@@ -41,7 +44,10 @@ export async function findCommitter(
   return { agent_id: fallback.agent_id, isAgent: AGENT_SIGNS.some((name) => Boolean(env[name])) };
 }
 
-/** Which process is a client is not written on it: each ancestor could be each, and the one with a session is it. */
+/**
+ * A process does not say that it is a client. Each ancestor could be any of the clients, and the one with a
+ * session is the committer.
+ */
 function possibleClients(read: ReadProcess, from: number): Actor[] {
   const found: Actor[] = [];
   let pid = from;

@@ -1,13 +1,16 @@
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 
-/** By this line we know our own hooks again. */
+/** Identifies our own hooks. */
 const MARK = '# coxswain-git-hook';
 const MADE_FOLDER = `${MARK}: the folder was made for it`;
 
-/** What was there before is kept beside, under this ending. */
+/** The hook that was there before is kept beside ours, with this suffix. */
 export const KEPT = '.before-coxswain';
 
-/** Git runs pre-commit for `git commit` alone. A merge, `git am`, and picks and reverts have one of their own each. */
+/**
+ * Git runs pre-commit only for `git commit`. Merges, `git am`, and picks and reverts each have a hook of
+ * their own.
+ */
 export const CHECKED_HOOKS = [
   'pre-commit',
   'pre-merge-commit',
@@ -18,16 +21,19 @@ export const CHECKED_HOOKS = [
 
 export type CheckedHook = (typeof CHECKED_HOOKS)[number];
 
-/** Of `check-commit`: where git tells in its own way what is committed, and by whom. */
+/**
+ * Hooks of `check-commit` for which git reports what is committed, and by which command, in a special way.
+ */
 export const TOLD_HOOKS = ['pre-merge-commit', 'prepare-commit-msg'] as const;
 
 export type ToldHook = (typeof TOLD_HOOKS)[number];
 
-/** Shell lines that spare commits the start of Node where there is nothing to ask. */
+/** Shell lines that avoid starting Node if there is nothing to check. */
 const NOTHING_TO_ASK: Partial<Record<CheckedHook, string>> = {
-  // A rebase does again what was committed before. No kind of it is checked; what is then pushed is.
+  // A rebase repeats earlier commits. No kind of rebase is checked, but a push of its result is.
   'pre-applypatch': `[ -f "$(git rev-parse --git-path rebase-apply/rebasing)" ] && exit 0\n`,
-  // Every commit runs it, also one that pre-commit has checked or was told not to. Coxswain looks closer at what is left.
+  // Git runs this hook for every commit, including those that pre-commit has checked or that skipped it.
+  // Coxswain checks only what is left.
   'prepare-commit-msg': `maker=$({ tr '\\0' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } 2>/dev/null)
 case "\${GIT_REFLOG_ACTION-} $maker" in
   *cherry-pick*|*revert*) ;;
@@ -36,7 +42,7 @@ esac
 `,
 };
 
-/** How a hook calls us: by paths that do not depend on what a user's PATH is at that moment. */
+/** How a hook calls us: by absolute paths, independent of the user's PATH. */
 export interface Program {
   readonly node: string;
   readonly cox: string;
@@ -48,7 +54,7 @@ export interface Program {
 export interface HookPlan {
   readonly name: CheckedHook;
   readonly program: Program;
-  /** Shell lines that run the hook that was there before, with its exit code; in them `feed` gives it its input. */
+  /** Shell lines that run the earlier hook and return its exit code; `feed` passes it its input. */
   readonly before: (feed: string) => string;
   readonly madeFolder?: boolean;
 }
@@ -73,7 +79,7 @@ function pathsOf({ node, cox }: Pick<Program, 'node' | 'cox'>): string {
   return `node=${quoted(node)}\ncox=${quoted(cox)}`;
 }
 
-/** POSIX sh, as git runs it everywhere. A checkout of Coxswain that was removed must not block every commit. */
+/** POSIX sh, as git runs it everywhere. Removing the Coxswain checkout must not block every commit. */
 export function hookScript({ name, program, before, madeFolder = false }: HookPlan): string {
   const { locks, store, project } = program;
   const pushes = name === 'pre-push';
@@ -101,7 +107,7 @@ ${pushes ? `${fed} "$@" ${question} -- "$remote"` : `"$@" ${question}`}
 `;
 }
 
-/** The hook that was installed before us, kept beside. */
+/** The hook that was installed before ours, kept beside it. */
 export function runKept(kept: Buffer): (feed: string) => string {
   const command = runsUnderOwnName(kept) ?? `"$0${KEPT}" "$@"`;
   return (feed) => `if [ -x "$0${KEPT}" ]; then\n  ${feed}${command} || exit\nfi`;
@@ -110,8 +116,8 @@ export function runKept(kept: Buffer): (feed: string) => string {
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ksh', 'ash']);
 
 /**
- * Hook managers such as husky see from \`$0\` which hook it is and where its helpers are, and would quietly do nothing under
- * another name. Such a script is read by its own shell under the old name.
+ * Hook managers such as husky read from \`$0\` which hook runs and where their helpers are. Under another
+ * name they would silently do nothing. Such a script is run by its own shell under the old name.
  */
 function runsUnderOwnName(kept: Buffer): string | undefined {
   const text = kept.toString('latin1');

@@ -2,12 +2,12 @@ import { isAbsolute, resolve } from 'node:path';
 import { git } from '../../child-process/git.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
 
-/** Why hooks can't be put there. */
+/** Why hooks can't be installed there. */
 export class HooksProblem extends Error {}
 
 export interface HooksFolder {
   readonly path: string;
-  /** Whose commits go through it. */
+  /** Which commits go through it. */
   readonly reach: 'repository' | 'this work tree' | 'all repositories of this user';
 }
 
@@ -19,7 +19,7 @@ export async function findHooksFolder(cwd: string, env: NodeJS.ProcessEnv): Prom
   const given = (await git(['rev-parse', '--git-path', 'hooks'], call)).replace(/\n$/, '');
   const setting = await git(['config', '--show-scope', '--get', 'core.hooksPath'], call).catch(() => '');
   const [scope, configured] = setting.replace(/\n$/, '').split('\t');
-  // A relative one starts at the top of the work tree in which the hook runs.
+  // A relative path starts at the top of the work tree in which the hook runs.
   const path = resolve(root, given);
   if (configured === undefined) return { path, reach: 'repository' };
   if (scope === 'command')

@@ -38,7 +38,7 @@ interface FoundHook {
   readonly path: string;
   readonly current: FoundFile | undefined;
   readonly ours: boolean;
-  /** What was there before us. */
+  /** The hook that was there before ours. */
   readonly kept: FoundFile | undefined;
 }
 
@@ -47,9 +47,9 @@ export type HookStatus = 'installed' | 'other' | 'none';
 export interface HookReport {
   readonly hook: CheckedHook;
   readonly status: HookStatus;
-  /** Another one runs first. */
+  /** An earlier hook runs first. */
   readonly chained: boolean;
-  /** It is ours, but calls another Node or a checkout that was elsewhere. */
+  /** It is ours, but calls another Node or a checkout at another path. */
   readonly outdated?: true;
 }
 
@@ -65,7 +65,7 @@ export async function reportHooks(
   });
 }
 
-/** The same as `installHooks`, for whoever shows all changes first and makes them together. */
+/** The same as `installHooks`, for a caller that shows all changes first and makes them together. */
 export async function planGitHooks({ path: folder }: HooksFolder, program: Program): Promise<FileChange[]> {
   const made = !(await exists(folder));
   const changes: FileChange[] = [];
@@ -85,7 +85,7 @@ export async function planGitHooks({ path: folder }: HooksFolder, program: Progr
   return changes;
 }
 
-/** Answers whether anything was changed. At no moment is there no hook where there was one. */
+/** Returns whether anything changed. An existing hook is never missing, not even for a moment. */
 export async function installHooks({ path: folder }: HooksFolder, program: Program): Promise<boolean> {
   const hooks = await Promise.all(CHECKED_HOOKS.map((name) => checked(folder, name)));
   const made = (await mkdir(folder, { recursive: true })) !== undefined;
@@ -99,7 +99,7 @@ export async function installHooks({ path: folder }: HooksFolder, program: Progr
     const fresh = `${path}.${process.pid}.coxswain`;
     try {
       await writeFile(fresh, text, { mode: HOOK_MODE });
-      // Somebody else may have put one there meanwhile: that one is not written over.
+      // Another process may have put a hook there meanwhile: it is not overwritten.
       if (current === undefined) await link(fresh, path);
       else await rename(fresh, path);
     } finally {
@@ -109,7 +109,7 @@ export async function installHooks({ path: folder }: HooksFolder, program: Progr
   return changed;
 }
 
-/** Puts back what was there, and takes away only what is ours. */
+/** Restores the earlier hooks, and removes only ours. */
 export async function uninstallHooks({ path: folder }: HooksFolder): Promise<boolean> {
   const hooks = await Promise.all(CHECKED_HOOKS.map((name) => look(folder, name)));
   const removed = hooks.filter(({ ours }) => ours);
@@ -158,7 +158,7 @@ async function checked(folder: string, name: CheckedHook): Promise<FoundHook> {
 async function readHook(path: string): Promise<FoundFile | undefined> {
   try {
     const isLink = (await lstat(path)).isSymbolicLink();
-    // What it points to may be gone; it is kept all the same.
+    // The link's target may be missing; the link is kept all the same.
     const bytes = await readFile(path).catch((error) => (isLink ? Buffer.alloc(0) : Promise.reject(error)));
     const mode = isLink ? HOOK_MODE : (await stat(path)).mode & 0o777;
     return { bytes, mode, isLink };
@@ -168,7 +168,7 @@ async function readHook(path: string): Promise<FoundFile | undefined> {
   }
 }
 
-/** The very same file under a second name: its bytes, mode and times, and a link stays a link. */
+/** The same file under a second name: its bytes, mode and times. A link stays a link. */
 async function keepBeside(path: string): Promise<void> {
   try {
     await link(path, path + KEPT);

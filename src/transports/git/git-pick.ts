@@ -7,9 +7,9 @@ const SHELLS_MAX = 4;
 const TAKES_WORD: ReadonlySet<string> = new Set(GIT_TAKES_WORD);
 
 /**
- * Is the commit whose hook we are made by `git cherry-pick` or `git revert`? They run no pre-commit. Only the process tells: a clean
- * revert leaves no sign in git's folder, and the one of a stopped pick is there as well when a person ends it by
- * `git commit --no-verify`.
+ * Is the commit whose hook we are made by `git cherry-pick` or `git revert`? They run no pre-commit. Only the
+ * process tells: a clean revert leaves no trace in git's folder, and the trace of a stopped pick is also
+ * there when a person ends it with `git commit --no-verify`.
  */
 export function isPick({ read, words, from }: Machine = thisMachine()): boolean {
   let pid = from;
@@ -17,7 +17,7 @@ export function isPick({ read, words, from }: Machine = thisMachine()): boolean 
     const parent = read(pid)?.parent;
     if (parent === undefined) return false;
     const verb = gitVerb(words(pid) ?? []);
-    // With an editor they have it made by a `git commit` that they start themselves.
+    // With an editor, they start a `git commit` that makes the commit.
     if (verb !== undefined) return PICKS.has(verb === 'commit' ? (gitVerb(words(parent) ?? []) ?? '') : verb);
     pid = parent;
   }

@@ -14,7 +14,10 @@ import type { Known } from './hook-log.ts';
 import type { HookSurroundings } from './hook-place.ts';
 import type { Foreseen } from './touched.ts';
 
-/** Clients wait: for the end of a session Codex gives three seconds, for everything else there is more. */
+/**
+ * The client waits for us. Codex allows three seconds for the end of a session; the other events have more
+ * time.
+ */
 const TIME_MS_MAX: Record<HookEvent, number> = {
   'session-start': 4500,
   'before-tool': 4500,
@@ -24,7 +27,7 @@ const TIME_MS_MAX: Record<HookEvent, number> = {
 };
 const CLOSE_MS_MAX = 400;
 
-/** Tools that only look: not even what they would write is worked out. */
+/** Tools that only read: we don't even work out what they would write. */
 const LOOKS: ReadonlySet<string> = new Set([
   ...['Read', 'Glob', 'Grep', 'LS', 'WebFetch', 'WebSearch', 'TodoWrite', 'Task'],
   ...['read_file', 'read_many_files', 'list_directory', 'glob', 'grep_search', 'search_file_content'],
@@ -42,9 +45,9 @@ export interface HookInput extends HookSurroundings {
 }
 
 export interface HookResult {
-  /** For stdout. Whatever went wrong, it says something the client can go on with. */
+  /** For stdout. Whatever went wrong, the client can go on with it. */
   readonly text: string;
-  /** Once it is said: what is left to write is written, or given up. */
+  /** Called after the answer is out: pending writes are finished or given up. */
   close(): Promise<void>;
 }
 
@@ -61,7 +64,10 @@ export async function runHook(order: Order, input: HookInput): Promise<HookResul
   return { text: answerText(order, verdict, known.call?.happened), close: () => close(known) };
 }
 
-/** Who waits for nothing is through before the event loop turns once: most hooks never need the timer, and to make one takes a while. */
+/**
+ * A hook that waits for nothing is done before the first turn of the event loop. Most hooks never need the
+ * timer, and creating one takes a while.
+ */
 function timer(time_ms: number): { over: Promise<never>; stop(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   let timeout: NodeJS.Timeout | undefined;
@@ -109,7 +115,7 @@ async function check(order: Order, input: HookInput, call: HookCall, known: Know
   const { writes, unknown, everywhere, danger } = touched;
   known.isDangerous = (danger?.assessment.findings.length ?? 0) > 0;
   const isHarmless = !known.isDangerous && writes.length + unknown.length + everywhere.length === 0;
-  // Whether it may run commands at all is said by its profile, and that is in the store.
+  // Whether the agent may run commands at all is decided by its profile, which is in the store.
   if (isHarmless && !runsCommands(call)) return NOTHING;
   const { openPlace, guard, noteFailure } = await import('./guarding.ts');
   try {
@@ -118,7 +124,7 @@ async function check(order: Order, input: HookInput, call: HookCall, known: Know
     return await guard(order, call, touched, place);
   } catch (error) {
     if (!isHarmless) throw error;
-    // Nothing is written: a store that is away keeps nobody from looking around.
+    // Nothing is written, so a store that is away must not stop an agent from reading.
     noteFailure(order, input, known, error, quickClock.now_ms());
     return NOTHING;
   }
@@ -140,11 +146,12 @@ async function failed(order: Order, input: HookInput, known: Known, error: unkno
     const { noteFailure } = isCheck ? await import('./guarding.ts') : await import('./living.ts');
     noteFailure(order, input, known, error, quickClock.now_ms());
   } catch {
-    // Then it is not in the log; the agent must not suffer for it.
+    // Then it is missing from the log; that must not stop the agent.
   }
   if (!isCheck) return NOTHING;
   const said = error instanceof Error ? error.message : String(error);
-  // What could not even be read may be anything: a command of 65 MB is no way past the guardrails.
+  // A call that could not be read may contain anything: a command of 65 MB must not be a way past the
+  // guardrails.
   const isUnread = known.call === undefined;
   if ((isUnread || known.isDangerous === true) && input.env.COX_GUARD_ON_FAILURE !== 'allow')
     return {

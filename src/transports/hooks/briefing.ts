@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { oneLine, quoted } from '../shared/quoted.ts';
 
-/** All of it goes into every new conversation: it has to be worth its tokens. */
+/** The briefing goes into every new conversation, so it has to be worth its tokens. */
 const CHARS_MAX = 2000;
 const OTHERS_MAX = 5;
 const FILES_MAX = 4;
@@ -27,7 +27,7 @@ const RULES: Record<LockPolicy, string> = {
   warn: 'What you edit is locked for you until your turn ends; heed warnings about what another agent holds.',
 };
 
-/** What an agent reads first. The most useful stands first, for the end may be cut. */
+/** What an agent reads first. The most useful part comes first, because the end may be cut. */
 export function briefing(situation: Situation): string {
   const { agent_id, policy, messages, unread } = situation;
   const parts = [
@@ -57,7 +57,7 @@ function others({ agents, locks }: Situation): string[] {
   return ['Others at work here:', ...lines];
 }
 
-/** Mail, in its senders' own words. */
+/** Messages, in their senders' own words. */
 export function letters(messages: readonly JsonObject[], unread: number): string[] {
   if (messages.length === 0) return [];
   const lines = messages.slice(0, LETTERS_MAX).map(({ message_id, from, subject, body, sent_at }) => {

@@ -9,8 +9,8 @@ const KEPT_MAX = 200;
 const OLD_MS = 7 * 24 * 3600 * 1000;
 
 /**
- * Which mail a session has been shown. Only the agent acknowledges mail, so this is a note of our own on this machine: should
- * it be lost, something is shown twice.
+ * Which messages a session has been shown. Only the agent acknowledges messages, so this is our own note on
+ * this machine. If it is lost, a message is shown twice.
  */
 function noteOf({ coxswain, actor, env }: HookPlace): string | undefined {
   const state = stateFolder(env);

@@ -2,14 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { Write } from '../../command-analysis/shell/shell-findings.ts';
 
-/** It looks into 50 folders, and into none that git ignores, which is not known here. */
+/** Gemini CLI searches 50 folders and skips those that git ignores, which we don't know here. */
 const FOLDERS_MAX = 2000;
 const LEFT_OUT = new Set(['.git', 'node_modules']);
 
 /**
- * The files that Gemini CLI may mean by a path. It takes an `@` for its own mark where nothing is called so, drops zeros and reads
- * `%20` as in an address; and an edit (`searches`) of what is not there goes to the one file in the folders below whose path ends
- * like that. Each spelling is guarded: which of them it takes is a matter of its version.
+ * The files that Gemini CLI may mean by a path. It treats an `@` as its own mark if no file has that name,
+ * drops zero bytes and decodes `%20` as in a URL. An edit (`searches`) of a missing file goes to the one file
+ * below whose path ends like that. Every reading is guarded, because the choice depends on Gemini's version.
  */
 export function geminiWrites(given: string, cwd: string, searches: boolean): Write[] {
   const path = given.replaceAll('\0', '');
@@ -37,7 +37,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Breadth first; where there are too many folders to look into, a pattern stands for what may be in the others. */
+/** Breadth first. If there are too many folders to search, a pattern stands for the rest. */
 function endingLike(path: string, cwd: string): Write[] {
   const end = path.replaceAll('\\', '/');
   const name = basename(end);

@@ -14,8 +14,9 @@ import { endangered } from './whole-tree.ts';
 import { lockable } from './written-areas.ts';
 
 /**
- * Before a tool runs: may the agent do such a thing at all, is anybody else on what it would write, and is it dangerous? The
- * files it names are the agent's own from then on. An approval is used last: nothing else may stand in the way any more.
+ * Before a tool runs: does the profile allow it, does another agent hold what it would write, and is it
+ * dangerous? From then on the agent holds the files it names. An approval is used up last, when nothing else
+ * can stop the call any more.
  */
 export async function guard(
   order: Order,
@@ -27,7 +28,7 @@ export async function guard(
   const looked = await lookAt(place, lockable(foreseen.writes, place.coxswain.workspace, call.cwd));
   const asked = { loaded: looked.loaded, writes };
   const { standing, refusal } = standingFor(place, call, asked, foreseen.danger?.permissions ?? []);
-  // Not a question of who holds what: no policy about locks makes it a mere warning.
+  // This is about permissions, not locks: no lock policy turns it into a mere warning.
   if (refusal !== undefined) return { deny: refusal };
   const own = writes ? await makeOwn(order, call, { ...foreseen, looked }, standing, place) : { fresh: [] };
   if (own.verdict?.deny !== undefined) return own.verdict;
@@ -41,13 +42,13 @@ export async function guard(
 }
 
 interface Own {
-  /** What was not the agent's before; nothing where the call is denied. */
+  /** What the agent did not hold before; empty if the call is denied. */
   readonly fresh: readonly string[];
   /** A denial, or a warning: then the call is still to be judged. */
   readonly verdict?: HookVerdict | undefined;
 }
 
-/** What it would write is nobody else's, and the agent's from now on. */
+/** Checks that no other agent holds what the call would write, and locks it for this agent. */
 async function makeOwn(
   order: Order,
   call: HookCall,
@@ -55,7 +56,7 @@ async function makeOwn(
   standing: Standing | undefined,
   place: HookPlace,
 ): Promise<Own> {
-  // Who may write only under a lock is not let off with a warning either.
+  // An agent that may write only under a lock does not get away with a warning either.
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
   let failure: unknown;
   const wiped = await endangered(everywhere, place, call.cwd).catch((error: unknown) => {
@@ -67,7 +68,7 @@ async function makeOwn(
   const problems = [wiped, taken.problem].filter((problem) => problem !== undefined);
   const verdict = problems.length === 0 ? undefined : objection(policy, problems.join('\n'));
   if (verdict?.deny !== undefined) return { fresh: [], verdict };
-  // Only now: a look at the tree that fails is no way past the locks on what the call names.
+  // Only now: if looking at the tree fails, the locks on what the call names must still have been checked.
   if (failure !== undefined) {
     await release(place, taken.fresh);
     throw failure;
@@ -96,7 +97,7 @@ async function taking(
   return typeof taken === 'string' ? { fresh: [], problem: taken } : { fresh: taken };
 }
 
-/** A call that is denied, or that nobody could judge, leaves no lock behind. */
+/** A call that is denied, or could not be judged, leaves no lock behind. */
 async function judgedOrGivenBack(
   order: Order,
   foreseen: Foreseen,
@@ -159,7 +160,7 @@ async function takeFor(place: HookPlace, names: readonly string[]): Promise<read
 
 const REFUSED = new Set(['not_owner', 'would_deadlock', 'too_large']);
 
-/** The lock check itself has failed: what that means is the policy's to say. */
+/** The lock check itself failed; the policy decides what that means. */
 class Unchecked extends Error {
   constructor({ message }: Refusal) {
     super(message);

@@ -1,6 +1,6 @@
 import { describeHeld, type HeldFile } from '../shared/held-by-others.ts';
 
-/** What an agent reads when a file is another's: who, why, until when, and what to do instead. */
+/** What an agent reads if another agent holds a file: who, why, until when, and what to do instead. */
 export function heldText(held: readonly HeldFile[], now_ms: number): string {
   const holders = [...new Set(held.map(({ held_by }) => held_by))].slice(0, 3).join(', ');
   return [

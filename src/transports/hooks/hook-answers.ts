@@ -18,17 +18,20 @@ const GEMINI: Record<HookEvent, string> = {
   'session-end': 'SessionEnd',
 };
 
-/** The client's own name of the event; Codex has taken over Claude Code's. */
+/** The client's own name for the event; Codex has adopted Claude Code's names. */
 const NAMES: Record<Client, Record<HookEvent, string>> = {
   'claude-code': CLAUDE,
   codex: CLAUDE,
   'gemini-cli': GEMINI,
 };
 
-/** Claude Code's second name for the end of a tool: an answer under the first one is dropped. */
+/** Claude Code's second name for the end of a tool: an answer under the first name is dropped. */
 const FAILED_TOOL = 'PostToolUseFailure';
 
-/** The text on stdout: empty when there is nothing to say. `happened`: the client's own name for it, as it said. */
+/**
+ * The text for stdout; empty if there is nothing to say. `happened`: the client's own name for the event, as
+ * it sent it.
+ */
 export function answerText(
   { client, event }: Pick<Order, 'client' | 'event'>,
   verdict: HookVerdict,
@@ -46,7 +49,7 @@ function answerOf(client: Client, name: string, verdict: HookVerdict): JsonObjec
   if (context === undefined && notice === undefined) return undefined;
   const answer: JsonObject = {};
   if (notice !== undefined) answer.systemMessage = notice;
-  // Gemini drops it there, and would say so.
+  // Gemini drops the context there, and would report that.
   if (context !== undefined && name !== GEMINI['before-tool'])
     answer.hookSpecificOutput = { hookEventName: name, additionalContext: context };
   return answer;

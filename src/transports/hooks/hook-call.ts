@@ -5,7 +5,7 @@ import { LOCK_POLICIES, type LockPolicy } from '../shared/enforcement-policy.ts'
 const EVENTS = ['session-start', 'before-tool', 'after-tool', 'turn-end', 'session-end'] as const;
 export type HookEvent = (typeof EVENTS)[number];
 
-/** How the client was told to call us. */
+/** The arguments with which the client calls us. */
 export interface Order {
   readonly client: Client;
   readonly event: HookEvent;
@@ -17,13 +17,13 @@ export interface Order {
 export interface HookCall {
   /** Where the agent's paths start. Absolute. */
   readonly cwd: string;
-  /** The client's own name for the conversation. */
+  /** The client's own id of the conversation. */
   readonly conversation: string;
-  /** The client's own name for what happened. */
+  /** The client's own name for the event. */
   readonly happened: string;
   readonly tool: string;
   readonly input: JsonObject;
-  /** The tool did not do what it was asked to. */
+  /** The tool did not succeed. */
   readonly failed: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface HookVerdict {
   readonly deny?: string | undefined;
   /** The person at the client decides, and reads why. */
   readonly ask?: string | undefined;
-  /** For the agent to know. */
+  /** Shown to the agent. */
   readonly context?: string | undefined;
-  /** For the person who looks on. */
+  /** Shown to the person who watches. */
   readonly notice?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ function oneOf<T extends string>(known: readonly T[], text: string | undefined):
   return known.find((each) => each === text);
 }
 
-/** `<client> <event> [--locks POLICY] [--store URL]`; else what is wrong with it. */
+/** `<client> <event> [--locks POLICY] [--store URL]`; otherwise returns what is wrong with it. */
 export function readOrder(argv: readonly string[]): Order | string {
   const [client, name, ...flags] = argv;
   const event = oneOf(EVENTS, name);

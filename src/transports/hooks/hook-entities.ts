@@ -7,7 +7,7 @@ import { defineEntities, type Entities } from '../../ledger/entity.ts';
 const few = defineEntities(lockEntity, lockFoldersEntity, sessionEntity, rulebookEntity);
 let all: Entities | undefined;
 
-/** Folding a row is synchronous, so that the others are required, not imported. */
+/** Folding a row is synchronous, so the other kinds are required, not imported. */
 function loadAll(): Entities {
   const { url } = import.meta;
   const file = `../../runtime/entities${url.slice(url.lastIndexOf('.'))}`;
@@ -20,7 +20,7 @@ function rest(): Entities {
 }
 
 /**
- * What a hook decides about. The other kinds are loaded by the first row of the log that tells of one, which hardly ever happens
- * before another process has brought the records up to date.
+ * The kinds a hook decides about. The other kinds are loaded with the first log row about one of them. That
+ * hardly ever happens, because another process has usually brought the records up to date before.
  */
 export const hookEntities: Entities = { get: (kind) => few.get(kind) ?? rest().get(kind) };

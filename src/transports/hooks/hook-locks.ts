@@ -25,7 +25,7 @@ import type { Loaded } from '../../ledger/decision.ts';
 import type { HookPlace } from './hook-place.ts';
 
 const TTL_MINUTES = limits.lock_ttl_minutes_default;
-/** A lock of one's own with less left than this is extended before the edit. */
+/** If one of the agent's own locks has less time left than this, it is extended before the edit. */
 const ENOUGH_MS = (TTL_MINUTES * 60_000) / 4;
 
 /** The locks on these places, as `check_locks` lists them; no row of the log says that a hook has looked. */
@@ -38,10 +38,10 @@ export async function locksOn(place: HookPlace, names?: readonly string[]): Prom
   return checkLocks(areas, found.loaded, found.now_ms).locks as JsonObject[];
 }
 
-/** More files in one tool call than anybody locks one by one: they are not looked at. */
+/** A tool call with more files than this is not checked: no agent locks so many one by one. */
 export const FILES_MAX = 500;
 
-/** What is known of the files a call would write, and of whoever makes it. */
+/** What is known of the files a call would write, and of the agent that makes it. */
 export interface Looked {
   readonly names: readonly string[];
   readonly areas: readonly Area[];
@@ -49,8 +49,8 @@ export interface Looked {
 }
 
 /**
- * One look for all that is asked about an ordinary edit. On the way it is seen whether the agent was heard of lately, so that it
- * need not say again that it is here.
+ * One read for everything an ordinary edit needs. It also shows whether the agent gave a sign of life lately,
+ * so that it need not give another.
  */
 export async function lookAt(place: HookPlace, names: readonly string[]): Promise<Looked> {
   const { coxswain, connection, actor } = place;
@@ -89,7 +89,7 @@ function plainFiles({ actor }: HookPlace, { names, areas, loaded }: Looked): Hel
   return areas.map((area) => placeOf(loaded.get<LockState>(lockKey(area.place))?.state).leases.filter(isOwn));
 }
 
-/** A file is in a pattern or it is not; whether a folder is, only another folder can say for sure. */
+/** A file is inside a pattern or it is not; for a folder, only another folder can say for sure. */
 function isIn(held: Area, area: Area): boolean {
   return isFolderPlace(area.place) ? covers(held, area) : overlap(held, area);
 }
@@ -123,7 +123,7 @@ export async function take(place: HookPlace, names: readonly string[]): Promise<
 async function acquire({ connection }: HookPlace, names: string[]): Promise<JsonObject> {
   const input = { file_paths: names, reason: AUTOMATIC, ttl_minutes: TTL_MINUTES };
   const answer = await connection.performBuilt(acquireLock, input);
-  // The session had been ended for its silence, and has begun again with this very call.
+  // The session had been ended for its silence, and this very call has started it again.
   const wasAway = isRefusal(answer) && refusalCode(answer) === 'session_ended';
   return wasAway ? await connection.performBuilt(acquireLock, input) : answer;
 }
@@ -148,7 +148,7 @@ export async function releaseAutomatic(place: HookPlace): Promise<void> {
         const isOwn = lease.agent_id === actor.agent_id && lease.session_id === actor.session_id;
         if (!isOwn || lease.reason !== AUTOMATIC) continue;
         const name = areaName(areaOf(id, lease));
-        // This grant and no later one: another session of the agent may have taken it over.
+        // This grant and no later one: another session of the agent may have taken over the lock.
         connection.adopt(name, lease.token);
         names.push(name);
       }

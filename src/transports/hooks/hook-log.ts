@@ -10,7 +10,7 @@ import { FAILURES, OLDER_FAILURES } from './left-behind.ts';
 const BYTES_MAX = 256 * 1024;
 const MESSAGE_CHARS_MAX = 500;
 
-/** Beside the store if it is a file and its folder is there, else in the user's own folder for such things. */
+/** Beside the store if it is a file and its folder exists; otherwise in the user's state folder. */
 function foldersFor(store_url: string | undefined, env: NodeJS.ProcessEnv): string[] {
   const state = stateFolder(env);
   const beside = store_url?.startsWith('sqlite:') ? dirname(store_url.slice('sqlite:'.length)) : undefined;
@@ -20,15 +20,18 @@ function foldersFor(store_url: string | undefined, env: NodeJS.ProcessEnv): stri
   ];
 }
 
-/** What is known by the time something fails. */
+/** What is known when something fails. */
 export interface Known {
-  /** Something was found in the call that loses what nobody brings back. */
+  /** The call contains something that would destroy data beyond recovery. */
   isDangerous?: boolean;
   call?: HookCall;
   place?: HookPlace;
 }
 
-/** A hook that failed must not stop its agent, and must not fail unseen: one line where a person can find it. */
+/**
+ * A hook that failed must not stop its agent, and must not fail unseen: one line goes where a person can find
+ * it.
+ */
 export function noteFailure(
   order: Order,
   around: HookSurroundings,
@@ -42,13 +45,13 @@ export function noteFailure(
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, FAILURES);
-      // The old half is kept for a while; together they stay small.
+      // The older half is kept for a while; together they stay small.
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > BYTES_MAX)
         renameSync(file, join(folder, OLDER_FAILURES));
       appendFileSync(file, line, { mode: 0o600 });
       return;
     } catch {
-      // The next folder; after the last there is nowhere left to say it.
+      // Try the next folder; after the last one there is nowhere left to write.
     }
   }
 }
@@ -58,7 +61,7 @@ function storeOf(order: Order, around: HookSurroundings, { call, place }: Known)
   try {
     return call === undefined ? undefined : storeUrl(order, workspaceFor(order, call, around), around.env);
   } catch {
-    // Which store is meant may be what is wrong.
+    // The store's address itself may be what is wrong.
     return undefined;
   }
 }

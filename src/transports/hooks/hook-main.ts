@@ -6,8 +6,8 @@ import { handOn, isQuick, QUICK_BYTES_MAX } from './quick.ts';
 const STDIN_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * The program that clients start at their hooks. Exit code 0 whatever happened, for some of them take others as "block" or show
- * them as faults; 1 when we were not called as we should be.
+ * The program that clients start for their hooks. Exit code 0 whatever happened, because some clients treat
+ * other codes as "block" or show them as errors; 1 if we were called wrongly.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const order = readOrder(argv);
@@ -22,8 +22,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Our own folder, or the name it had: an agent whose work tree was removed under it still calls, and is to be answered. Where it is, the
- * call says by itself.
+ * Our working folder, or the path it had: an agent whose work tree was removed still calls us and needs an
+ * answer. The call itself says where the agent is.
  */
 function whereabouts(): string {
   try {
@@ -35,9 +35,10 @@ function whereabouts(): string {
 }
 
 /**
- * By its number, for making a stream of it takes 4 ms, and a thread that waits for it 2. A client writes before it waits for us, and
- * what has come whole needs no end. The rest of a long one comes by the stream: the deadline holds, and a process can end
- * while it waits there, which a thread in a read would not let it.
+ * Read by file descriptor, because creating a stream takes 4 ms and a thread waiting for it takes 2. A client
+ * writes before it waits for us, and once the JSON is complete we need no end of file. The rest of a long
+ * input is read with a stream, so the deadline holds: a process can end while a stream waits, but not while a
+ * thread is in a read.
  */
 async function readStdin(): Promise<string> {
   const first = readNow();
@@ -56,14 +57,14 @@ async function readStdin(): Promise<string> {
   return whole.toString('utf8');
 }
 
-/** Undefined: it can't be said without waiting, as with a person at a keyboard. */
+/** Undefined: it can't be read without waiting, for example from a keyboard. */
 function readNow(): Buffer | undefined {
   if (fstatSync(0).isCharacterDevice()) return undefined;
   const buffer = Buffer.allocUnsafe(QUICK_BYTES_MAX);
   try {
     return buffer.subarray(0, readSync(0, buffer));
   } catch (error) {
-    // Windows' way of saying that a pipe has ended.
+    // On Windows this code means that the pipe has ended.
     return (error as NodeJS.ErrnoException).code === 'EOF' ? buffer.subarray(0, 0) : undefined;
   }
 }
@@ -83,7 +84,7 @@ function writeOut(text: string): void {
     try {
       written += writeSync(1, bytes, written);
     } catch (error) {
-      // A full pipe of a client that reads soon; one that has gone does not want an answer.
+      // The pipe of a client that reads soon may be full; a client that has gone wants no answer.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
     }
   }

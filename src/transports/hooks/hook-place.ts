@@ -28,7 +28,7 @@ export interface HookPlace {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Set by the client itself for its hooks: the folder it was started in. */
+/** Set by the client for its hooks: the folder it was started in. */
 const PROJECT_VARIABLES: Record<Client, string | undefined> = {
   'claude-code': 'CLAUDE_PROJECT_DIR',
   codex: undefined,
@@ -36,12 +36,13 @@ const PROJECT_VARIABLES: Record<Client, string | undefined> = {
 };
 
 /**
- * The repository that is meant: the one that the client's MCP server serves, too. An agent that has wandered off (`cd` in its
- * shell) still works for that one; only without a word from the client its whereabouts decide.
+ * The repository that is meant: the one that the client's MCP server serves too. An agent that has moved
+ * elsewhere (`cd` in its shell) still works for that one. Only if the client does not say so does the agent's
+ * folder decide.
  */
 export function workspaceFor(order: Order, call: HookCall, around: HookSurroundings): Workspace {
   const found = meantBy(order, call, around);
-  // A store made there would bring back a work tree that was removed.
+  // Creating a store there would bring back a work tree that was removed.
   if (found.gitCommonDir === undefined && found.fs.lstat(found.root) === undefined)
     throw new Error(`${found.root} is not there any more`);
   return found;
@@ -58,7 +59,7 @@ function meantBy({ client }: Order, call: HookCall, { env, cwd }: HookSurroundin
   return isInside || own.gitCommonDir !== undefined ? own : around;
 }
 
-/** Where the store is, or would be; for what is kept beside it. */
+/** Where the store is or would be; for files kept beside it. */
 export function storeUrl(order: Order, workspace: Workspace, env: NodeJS.ProcessEnv): string {
   return chooseStore(order.store, env).url ?? defaultStore(workspace);
 }
@@ -74,7 +75,7 @@ function actorFor({ client }: Order, { conversation }: HookCall, env: NodeJS.Pro
   return who.identity as Actor;
 }
 
-/** Without a process to know the client by, its conversation is the next best. */
+/** Without a process to identify the client by, its conversation is the next best. */
 function unknownClient(client: Client, conversation: string): Partial<Actor> {
   const name = fingerprint(conversation);
   return { agent_id: `${client}-${name.slice(0, 6)}`, session_id: `${client}-${name}` };
@@ -84,7 +85,8 @@ export async function openPlace(order: Order, call: HookCall, around: HookSurrou
   const { env } = around;
   const actor = actorFor(order, call, env);
   const workspace = workspaceFor(order, call, around);
-  // A lock that a power cut takes away has no agent any more either; a hand-off is for those who come after it.
+  // If a power cut loses a lock, its agent is gone too. A hand-off is for the agents that come later, so it
+  // must be durable.
   const lasting = order.event !== 'before-tool';
   const quick = { brief: true, lasting, clock: quickClock, random: quickRandom() };
   const coxswain = await open({ store: order.store, workspace, env, entities: hookEntities, ...quick });

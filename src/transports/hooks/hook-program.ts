@@ -2,13 +2,13 @@ import { main } from './hook-main.ts';
 
 export { runHook } from './answer-hook.ts';
 
-/** The bundle's way in (scripts/hook-bundle.ts). `beforeEnd` is done once the answer is out. */
+/** The bundle's entry point (scripts/hook-bundle.ts). `beforeEnd` runs once the answer is out. */
 export function start(beforeEnd: () => void): void {
   main(process.argv.slice(2))
     .then((code) => {
       beforeEnd();
       process.exit(code);
     })
-    // The answer is out, or there is none; neither is a reason to stop the agent.
+    // Either the answer is out or there is none; neither is a reason to stop the agent.
     .catch(() => process.exit(0));
 }

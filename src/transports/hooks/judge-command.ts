@@ -23,12 +23,14 @@ import type { Danger } from './touched.ts';
 
 const SHOWN_CHARS_MAX = 20_000;
 
-/** Only this client puts a question to the person at its terminal; the others take it for a yes. */
+/**
+ * Only this client passes a question on to the person at its terminal; the other clients treat it as a yes.
+ */
 const ASKS = 'claude-code';
 
 /**
- * What is left of the danger once the project and its repository have had their say is put before the one decision about it.
- * Undefined: nothing is in the way.
+ * Applies the exceptions of the project and its repository. What is still dangerous goes to the one operation
+ * that decides. Undefined: nothing is in the way.
  */
 export async function judge(
   order: Order,
@@ -54,7 +56,7 @@ async function stillFound({ text, cwd, assessment }: Danger, place: HookPlace): 
   return await concluded(whole, where, await gatherFacts(whole, where), project?.off);
 }
 
-/** With the project's own patterns, by the part that has read the command before. */
+/** With the project's own patterns, by the module that read the command before. */
 async function again(text: string, where: Where, project: ProjectPatterns): Promise<Assessment> {
   const { assessCommand } = await import('../../features/guardrails/command-line.ts');
   return assessCommand(text, where, project);
@@ -65,7 +67,7 @@ function guardFor({ text, cwd }: Danger, findings: readonly Finding[], { coxswai
   return commandGuard(text, folder, findings);
 }
 
-/** Of an edit everything is shown, but for the secrets in it. */
+/** For an edit everything is shown, except the secrets in it. */
 function fileGuard({ text }: Danger, findings: readonly Finding[]) {
   const files = [...new Set(findings.flatMap(({ file }) => file ?? []))];
   const shown = maskSecrets(text);
@@ -100,7 +102,7 @@ function verdictOf(answer: JsonObject): HookVerdict | undefined {
   return { context: text, notice: text };
 }
 
-/** What it is, what to do instead, and how a person permits it; for an agent that reads one message. */
+/** What was found, what to do instead, and how a person permits it, in one message for the agent. */
 function denial(answer: JsonObject): string {
   const { message, remedy, approval_id, approval_status } = answer;
   const violations = (answer.violations ?? []) as unknown as Finding[];

@@ -1,2 +1,2 @@
-/** What is needed once something looks dangerous, in one piece of the bundle (scripts/hook-bundle.ts). */
+/** What is needed once something looks dangerous, as one chunk of the bundle (scripts/hook-bundle.ts). */
 export { judge } from './judge-command.ts';

@@ -1,4 +1,4 @@
-/** What hooks keep in the user's state folder: `cox init --undo` clears it away. */
+/** What hooks keep in the user's state folder: `cox init --undo` removes it. */
 export const DELIVERED = 'delivered';
 export const FAILURES = 'hooks.log';
 /** The older half of the failures. */

@@ -25,7 +25,7 @@ import type { Touched } from './touched.ts';
 import { lockable } from './written-areas.ts';
 
 const UNREAD: Inbox = { all: false, limit: limits.messages_listed_max };
-/** A file that was recorded so recently is not recorded again: an agent edits the same one many times. */
+/** A file recorded this recently is not recorded again: an agent edits the same file many times. */
 const RECORDED_MS = 5 * 60_000;
 const CHANGESETS_LOOKED_AT = 20;
 
@@ -33,7 +33,7 @@ function fail(answer: JsonObject): void {
   if (isRefusal(answer)) throw new Error(answer.message);
 }
 
-/** What is left of it then is the next one's; the session has to begin in time. */
+/** What is not cleaned up by then is left for the next session; this one has to start in time. */
 const CLEAN_UP_MS_MAX = 1500;
 
 /** Whoever crashed and was not missed by anybody yet leaves the hand-off that is shown now. */
@@ -80,8 +80,8 @@ function idsOf(messages: readonly JsonObject[]): string[] {
 }
 
 /**
- * After a tool: a sign of life at most once a minute, the files it changed, new mail. One look at the store that leaves no
- * row; it commits only what is news.
+ * After a tool: a sign of life at most once a minute, the files the tool changed, new messages. One read of
+ * the store that leaves no row; only news is committed.
  */
 export async function afterTool(
   order: Order,

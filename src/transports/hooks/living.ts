@@ -1,4 +1,4 @@
-/** All that the life of a session needs, in one piece of the bundle (scripts/hook-bundle.ts). */
+/** Everything that a session's lifecycle needs, as one chunk of the bundle (scripts/hook-bundle.ts). */
 export { noteFailure } from './hook-log.ts';
 export { openPlace } from './hook-place.ts';
 export { afterTool, sessionEnd, sessionStart, turnEnd } from './lifecycle.ts';

@@ -11,7 +11,7 @@ function said({ message, remedy }: Refusal): string {
   return `Coxswain: ${message} ${remedy}`;
 }
 
-/** What the tool needs of the agent's profile: to run a command, to write. Answers why it may not. */
+/** What the tool needs from the agent's profile: running commands, writing. Returns why it may not. */
 export function standingFor(
   { connection }: HookPlace,
   call: HookCall,
@@ -21,7 +21,7 @@ export function standingFor(
   const enforcer = profileEnforcerOf(connection);
   if (enforcer === undefined) return { standing: undefined };
   const standing = enforcer.standingIn(loaded);
-  // Only a refusal leaves a row: the look before every tool would be most of the log.
+  // Only a refusal leaves a row: otherwise the check before every tool would fill most of the log.
   const judge = (operation: string, permission: Permission): Refusal | undefined => {
     const refusal = enforcer.judge(standing, { operation, permission });
     if (refusal !== undefined) connection.noteRefusal(operation, { permission }, refusal);
@@ -51,7 +51,7 @@ export function isAboutProfile(refusal: Refusal): boolean {
   return PROFILE_CODES.has(refusalCode(refusal));
 }
 
-/** An edit under a lock that the agent took itself has not been counted by the lock. */
+/** An edit under a lock that the agent took itself was not counted when the lock was taken. */
 export async function countFiles(
   { connection }: HookPlace,
   standing: Standing | undefined,

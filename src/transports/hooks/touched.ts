@@ -8,7 +8,7 @@ import { geminiWrites } from './gemini-paths.ts';
 
 export type { Touched } from '../../command-analysis/shell/shell-findings.ts';
 
-/** What a tool call would do that somebody should decide about, told from the call alone. */
+/** What a tool call would do that needs a decision, read from the call alone. */
 export interface Danger {
   readonly kind: 'command' | 'file';
   /** All of it as the agent wrote it: the command line, or the tool's input. */
@@ -25,7 +25,7 @@ export interface Foreseen extends Touched {
   readonly danger?: Danger | undefined;
 }
 
-/** What the door knows of the machine, for `~` and `$(git rev-parse --show-toplevel)`. */
+/** What the transport knows of the machine, for `~` and `$(git rev-parse --show-toplevel)`. */
 export interface Known {
   readonly home?: string | undefined;
   readonly root?: string | undefined;
@@ -39,7 +39,7 @@ interface Call {
 
 type Tool = (call: Call) => Foreseen | Promise<Foreseen>;
 
-/** Clients send what a model wrote: any field may be missing, or be something else. */
+/** Clients send what a model wrote: any field may be missing or have another type. */
 function field(input: unknown, name: string): unknown {
   return typeof input === 'object' && input !== null && Object.hasOwn(input, name)
     ? (input as Record<string, unknown>)[name]
@@ -65,7 +65,7 @@ const file =
   ({ input }) =>
     written([textField(input, ...names)]);
 
-/** Gemini CLI has a mind of its own about what a path means. */
+/** Gemini CLI interprets paths in its own way. */
 const geminiFile =
   (searches: boolean): Tool =>
   ({ input, cwd }) => {
@@ -73,11 +73,11 @@ const geminiFile =
     return path === undefined ? NOTHING : { ...NOTHING, writes: geminiWrites(path, cwd, searches) };
   };
 
-/** Both ends of a move change, and a folder takes along what is in it. */
+/** A move changes both ends, and a folder moves everything in it. */
 const move: Tool = ({ input }) =>
   written([textField(input, 'source', 'from'), textField(input, 'destination', 'to')], 'tree');
 
-/** Where the call itself says it runs; its paths are written as seen from there. */
+/** The call may name the folder it runs in; its paths are relative to that folder. */
 function seenFrom<T extends Touched>(folder: string | undefined, touched: T): T {
   if (folder === undefined) return touched;
   const at = folder.replace(/\/+$/, '');
@@ -113,7 +113,7 @@ const shell: Tool = async ({ input, cwd, known }) => {
   const names = ['workdir', 'working_directory', 'directory', 'dir_path', 'cwd'];
   const folder = textField(input, ...names) ?? textField(field(input, 'action'), ...names);
   const at = folder === undefined ? cwd : folder.startsWith('/') ? folder : `${cwd}/${folder}`;
-  // The parser is loaded where there is something to parse: most calls are edits.
+  // The parser is loaded only if there is something to parse: most calls are edits.
   const { lookAt } = await import('../../features/guardrails/command-line.ts');
   const { touched, assessment, permissions } = lookAt(command, placeAt(at, known));
   const text = typeof command === 'string' ? command : JSON.stringify(command);
@@ -123,7 +123,7 @@ const shell: Tool = async ({ input, cwd, known }) => {
   };
 };
 
-/** The patch is the input itself, or a field of it; an argument list is the shell's way to call it. */
+/** The patch is the input itself, or a field of it; an argument list is how a shell call passes it. */
 const patch: Tool = (call) => {
   const { input } = call;
   if (Array.isArray(field(input, 'command'))) return shell(call);
@@ -165,24 +165,24 @@ const SERVER_TOOLS: Readonly<Record<string, Tool>> = {
   move_file: move,
 };
 
-/** What of MCP servers can write files, for a client's matcher. */
+/** The tools of MCP servers that can write files, for a client's matcher. */
 export const SERVER_WRITERS: string = Object.keys(SERVER_TOOLS).join('|');
 
 function toolOf(client: string, name: string): Tool | undefined {
   const own = Object.hasOwn(CLIENT_TOOLS, client) ? CLIENT_TOOLS[client] : undefined;
   if (own !== undefined && Object.hasOwn(own, name)) return own[name];
-  // `mcp__server__write_file`; Gemini joins with one underline, and a server's name may hold some, too.
+  // `mcp__server__write_file`. Gemini joins with one underscore, and a server's name may contain some too.
   if (!/^mcp_/.test(name)) return undefined;
   return Object.entries(SERVER_TOOLS).find(([tool]) => name.endsWith(`_${tool}`))?.[1];
 }
 
-/** What of a patch would stand in the files afterwards. */
+/** The text that a patch would add to the files. */
 function addedBy(patch: string): string {
   const lines = patch.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'));
   return lines.map((line) => line.slice(1)).join('\n');
 }
 
-/** The texts that a tool for edits would write. */
+/** The texts that an edit tool would write. */
 function textsOf(input: unknown): string[] {
   if (typeof input === 'string') return [addedBy(input)];
   const patches = [textField(input, 'patch', 'input', 'command')].flatMap((text) => text ?? []);
@@ -195,8 +195,8 @@ function textsOf(input: unknown): string[] {
 }
 
 /**
- * Which files a client's tool call would write. Paths are as the client wrote them, absolute or relative to `cwd`; a tool that
- * is not known here, or whose input makes no sense, touches nothing.
+ * Which files a client's tool call would write. Paths are as the client wrote them, absolute or relative to
+ * `cwd`. An unknown tool, or input that makes no sense, touches nothing.
  */
 export async function touchedBy(
   client: string,

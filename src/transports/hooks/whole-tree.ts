@@ -12,7 +12,10 @@ import type { HookPlace } from './hook-place.ts';
 const GIT_MS_MAX = 2000;
 const GIT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What throws uncommitted changes away, whoever made them. Git itself keeps the others (pull, merge, switch) from doing so. */
+/**
+ * Commands that discard uncommitted changes, whichever agent made them. Git itself keeps the other commands
+ * (pull, merge, switch) from doing so.
+ */
 const DISCARDS = new Set([
   'git checkout --force',
   'git checkout .',
@@ -27,12 +30,13 @@ const DISCARDS = new Set([
   'git stash .',
   'git read-tree -u',
 ]);
-/** What also takes files that git does not know yet. */
+/** Commands that also remove untracked files. */
 const TAKES_UNTRACKED = /^git (?:clean|stash)\b/;
 
 /**
- * A lock does not say in which work tree its holder sits; the disk does: only where a held file has uncommitted changes in
- * the very tree that a command is about is somebody's work at stake. Whoever holds it in another one has nothing to lose there.
+ * A lock does not say in which work tree its holder works; the disk does. Work is at stake only if a held
+ * file has uncommitted changes in the very tree that the command is about. A holder in another tree has
+ * nothing to lose here.
  */
 export async function endangered(
   sweeps: readonly Sweep[],
@@ -44,13 +48,13 @@ export async function endangered(
   const exclusive = (await locksOn(place)).filter(({ shared }) => shared !== true);
   const held = heldByOthers({ locks: exclusive }, place.actor.agent_id);
   if (held.length === 0) return undefined;
-  // Each tree is looked at once for all that is done to it.
+  // Each tree is read once for all commands that affect it.
   const byTree = Map.groupBy(discarding, ({ folder }) => ownTree(resolve(cwd, folder), place));
   const failures: unknown[] = [];
   for (const [root, commands] of byTree) {
     if (root === undefined) continue;
     const untracked = commands.some(({ command }) => TAKES_UNTRACKED.test(command));
-    // What can't be told of one tree must not hide what is at stake in another.
+    // An error in one tree must not hide what is at stake in another.
     const changed = await uncommitted(root, untracked).catch((error: unknown) => {
       failures.push(error);
       return [];

@@ -13,8 +13,8 @@ import type { Touched } from './touched.ts';
 type Write = Touched['writes'][number];
 
 /**
- * What of it can be locked, in its normal form, each once. What lies outside the repository or in git's own folder nobody can
- * hold.
+ * The lockable ones, in normal form, each once. Paths outside the repository or in git's own folder can't be
+ * locked.
  */
 export function lockable(writes: readonly Write[], workspace: Workspace, cwd: string): string[] {
   const names = writes.flatMap((write) => {
@@ -25,13 +25,13 @@ export function lockable(writes: readonly Write[], workspace: Workspace, cwd: st
 }
 
 /**
- * Absolute, so that no file is taken for a logical key. For the system `..` counts after symlinks; but some clients tidy a path
- * up before they open it, and then it means another file: both are guarded.
+ * Absolute, so that no file is taken for a logical key. The system applies `..` after symlinks, but some
+ * clients normalise a path before they open it, and then it means another file. Both are guarded.
  */
 function readings({ path, how }: Write, workspace: Workspace, cwd: string): string[] {
   const isAbsolute = path.startsWith('/') || (workspace.fs.windows && /^[A-Za-z]:[\\/]/.test(path));
   const full = `${isAbsolute ? path : `${cwd}/${path}`}${how === 'tree' ? '/' : ''}`;
-  // Nothing opens so long a path as it stands.
+  // No program can open a path this long as it stands.
   if (full.length > PATH_INPUT_CHARS_MAX) return [normalize(full)];
   return /[\\/]\.\.(?:[\\/]|$)/.test(full) ? [full, normalize(full)] : [full];
 }
@@ -47,13 +47,17 @@ function nameOf(path: string, isLiteral: boolean, workspace: Workspace): string 
   return normal.ok ? areaName(normal.area) : around(path, normal.code, workspace);
 }
 
-// Braces beside a wildcard can't be asked for either; here they are a name's own, for the shell's are expanded already.
+// Braces beside a wildcard can't be queried either. Here they are part of a name, because the shell's own are
+// already expanded.
 const UNNAMEABLE = '[{\\p{Cc}\\p{Cs}\\u2028\\u2029]';
 
-/** A name that can't be locked may be in a folder that another holds: the narrowest area around it stands for it. */
+/**
+ * A name that can't be locked may be in a folder that another agent holds: the narrowest area around it
+ * stands for it.
+ */
 function around(path: string, code: PathRefusalCode, workspace: Workspace): string | undefined {
   if (code === 'path_invalid') {
-    // Built only here: it takes a part of a millisecond, which no ordinary edit should wait for.
+    // Built only here: it takes a fraction of a millisecond, which no ordinary edit should wait for.
     const pattern = path.replace(new RegExp(UNNAMEABLE, 'gu'), '?');
     const normal = normaliseArea(pattern, workspace);
     if (normal.ok) return areaName(normal.area);

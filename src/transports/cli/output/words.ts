@@ -231,8 +231,7 @@ export function wordsFor(event: EventBody, row: LogEntry, titleOf: (task_id: str
 }
 
 /**
- * A refusal has no events, but it means that an agent did not get what it wanted. A refused read changes
- * nothing and is not told.
+ * A refusal has no events, but an agent did not get what it wanted. A read changes nothing and is not told.
  */
 export function refusalWords(row: LogEntry): Words[] {
   const { result, operation } = row;

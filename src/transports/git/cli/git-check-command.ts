@@ -12,11 +12,11 @@ import type { GitOptions } from './git-install-command.ts';
 type What = 'commit' | 'push';
 
 export interface CommitOptions extends GitOptions {
-  /** The hook that asks; undefined for those that need no help. */
+  /** The hook that asks; undefined for those that need no special treatment. */
   readonly hook?: ToldHook;
 }
 
-/** Answers the exit code of the hook: 0 lets the commit through. */
+/** Returns the exit code of the hook: 0 lets the commit through. */
 export async function checkCommit(options: CommitOptions, terminal: Terminal): Promise<number> {
   const { hook } = options;
   if (hook === 'prepare-commit-msg' && !isPick()) return 0;
@@ -52,7 +52,7 @@ async function check(
   }
 }
 
-/** A commit is not an edit: unless locks were required, one that cannot be checked is let through. */
+/** A commit is not an edit: if it can't be checked it is let through, unless locks were required. */
 async function unchecked(
   what: What,
   why: string,
@@ -88,7 +88,7 @@ async function complain(
   return blocks ? EXIT_CODES.refused : 0;
 }
 
-/** An agent is not told how to go past the check; a person decides for themselves. */
+/** An agent is not told how to bypass the check; a person decides for themselves. */
 function adviceFor(what: What, holder: string, isAgent: boolean): string[] {
   const leaveOut = 'git restore --staged FILE leaves one out of this commit';
   const lines = [

@@ -15,7 +15,7 @@ function locksOption(description: string): Option {
   return new Option('--locks <policy>', description).choices(LOCK_POLICIES).default('auto');
 }
 
-/** Git hooks: put there, taken away, and what they ask. */
+/** Installing and removing git hooks, and the checks that the hooks call. */
 export function declareGit(program: Command, terminal: Terminal, result: Result): void {
   const group = program
     .command('git')
@@ -72,7 +72,7 @@ export function declareGit(program: Command, terminal: Terminal, result: Result)
     });
 }
 
-/** `cox run -- aider`: everything behind the command's name is the command's. */
+/** `cox run -- aider`: everything after the command's name belongs to the command. */
 export function declareRun(program: Command, terminal: Terminal, result: Result): void {
   const command = program
     .command('run')

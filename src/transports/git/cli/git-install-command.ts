@@ -15,7 +15,7 @@ export interface GitOptions extends CommonOptions {
   readonly locks?: LockPolicy;
 }
 
-/** The same distance from src and from dist. */
+/** The same relative path from src and from dist. */
 export const COX = fileURLToPath(new URL('../../../../bin/cox', import.meta.url));
 
 const CREDENTIALS = /^[a-z]+:\/\/[^/@]*:[^/@]*@|[?&]password=/i;
@@ -57,7 +57,7 @@ async function managing(
   } catch (error) {
     if (error instanceof HooksProblem || error instanceof GitFailure)
       return refuse('invalid_input', error.message, { field: 'repository' });
-    // A folder that may not be written to, and the like.
+    // For example, a folder without write permission.
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     return refuse('state_unavailable', `The hooks could not be changed: ${message}`);
