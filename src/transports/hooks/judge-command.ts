@@ -29,8 +29,8 @@ const SHOWN_CHARS_MAX = 20_000;
 const ASKS = 'claude-code';
 
 /**
- * Applies the exceptions of the project and its repository. What is still dangerous goes to the one operation
- * that decides. Undefined: nothing is in the way.
+ * Checks the danger again with the project's patterns and the facts of its repository. What is still found
+ * goes to the one operation that decides. Undefined: nothing is in the way.
  */
 export async function judge(
   order: Order,

@@ -8,13 +8,13 @@ import type { Authority } from '../../runtime/operation.ts';
 import type { EnvironmentKey } from './environment-keys.ts';
 import { Buckets, networkOf } from './rate-limit.ts';
 
-/** Who is behind a request, as far as its credential proves it. */
+/** The caller of a request, as far as its credential proves it. */
 export interface Principal {
   readonly role: 'agent' | 'service' | 'person' | 'session';
   readonly authority: Authority;
-  /** Whom it is bound to; what is not there may be said by the request. A service is bound to nobody. */
+  /** The agent it is bound to; the request may state whatever is missing. A service is bound to no agent. */
   readonly actor?: Identity | undefined;
-  /** Names the credential in logs and limits without being it. */
+  /** Identifies the credential in logs and limits without revealing it. */
   readonly credential: string;
 }
 
@@ -31,7 +31,9 @@ export interface Denial {
   readonly retry_after_seconds?: number;
 }
 
-/** What `register_session` gave out; undefined for what it did not, or what has ended since. */
+/**
+ * Resolves a token issued by `register_session`; undefined for any other token, or if the session has ended.
+ */
 export type ResolveSessionToken = (
   token: string,
 ) => Promise<{ agent_id: string; agent_type: string; session_id: string } | undefined>;
@@ -41,13 +43,16 @@ export interface AuthenticatorOptions {
   readonly resolveSessionToken?: ResolveSessionToken | undefined;
 }
 
-/** How long a key that was looked up is taken for good: revoking takes effect within this. */
+/** How long a verified key is trusted: revoking it takes effect within this time. */
 const FRESH_MS = 2_000;
-/** While the store can't be asked, what it said last counts for so long: nothing can be revoked in it either. */
+/**
+ * While the store can't be reached, its last answer counts for this long: a key can't be revoked there
+ * either.
+ */
 const STALE_MS_MAX = 10 * 60_000;
 const KNOWN_MAX = 1_000;
 const ADDRESSES_MAX = 64;
-/** Wrong keys from one network: so many at once, then one every so often. */
+/** Wrong keys from one network: this many at once, then one per refill period. */
 const GUESSES = { burst: 20, refill_ms: 3_000 };
 
 const NO_KEY: Denial = {
@@ -65,7 +70,7 @@ interface Known {
   readonly principal: Principal;
   readonly verified_ms: number;
   readonly fresh_until_ms: number;
-  /** From where it was good: these are not taken for guessers when somebody beside them guesses. */
+  /** Networks from which the key was good: they are not limited when a neighbour in the network guesses. */
   readonly networks: Set<string>;
 }
 
@@ -91,7 +96,7 @@ export class Authenticator {
     this.#guesses = new Buckets(GUESSES, coxswain.clock);
   }
 
-  /** At once, for whoever was here a moment ago. */
+  /** Synchronous for a caller that was verified a moment ago. */
   authenticate(
     headers: IncomingHttpHeaders,
     socket: Pick<Socket, 'remoteAddress'>,
@@ -108,8 +113,9 @@ export class Authenticator {
   }
 
   /**
-   * Whether a call that was let in would still be. It guesses nothing, so its network has no fewer tries for it, and it is not held
-   * back for what its neighbours try. However many calls with one key are asked about at once, the store is asked once.
+   * Whether a call that was let in would still be let in. This is not a guess, so it uses up no tries of its
+   * network and is not held back by the tries of its neighbours. However many calls with one key are checked
+   * at once, the store is asked once.
    */
   async stillOpens(headers: IncomingHttpHeaders, socket: Pick<Socket, 'remoteAddress'>): Promise<boolean> {
     const presented = presentedKey(headers);
@@ -124,8 +130,8 @@ export class Authenticator {
   }
 
   /**
-   * By its hash a key is looked for: how long it takes to find one in a map says nothing about a secret then. The last one of a
-   * connection is compared with what came over the same connection only.
+   * Keys are looked up by hash, so the time of a map lookup says nothing about a secret. The last key of a
+   * connection is compared only with what came over the same connection.
    */
   #hashOf(presented: string, socket: object): string {
     const last = this.#presented.get(socket);
@@ -142,7 +148,8 @@ export class Authenticator {
     known: Known | undefined,
   ): Promise<Principal | Denial> {
     const isNeighbour = known?.networks.has(network) === true;
-    // Taken before the look and given back after a good one, so that a thousand at once are not a thousand looks.
+    // Taken before the lookup and given back after a good one, so that a thousand requests at once are not a
+    // thousand lookups.
     const wait_seconds = isNeighbour ? 0 : this.#guesses.take(network);
     if (wait_seconds > 0) return tooManyGuesses(wait_seconds);
     const giveBack = () => isNeighbour || this.#guesses.giveBack(network);
@@ -165,7 +172,7 @@ export class Authenticator {
     }
   }
 
-  /** Telling a network costs more than the rest of a request from somebody known. */
+  /** Working out the network costs more than the rest of a request from a known caller. */
   #networkOf(address: string): string {
     const known = this.#networks.get(address);
     if (known !== undefined) return known;
@@ -202,7 +209,7 @@ export class Authenticator {
     return { principal: principalOf(stored.id, stored.key), fresh_ms: Math.min(FRESH_MS, left_ms) };
   }
 
-  /** By the hash of what was shown: how long that takes tells nothing about any key. */
+  /** By the hash of what was presented: the time it takes says nothing about any key. */
   #configured(hash: string): Principal | undefined {
     const key = this.#environment.get(hash);
     if (key === undefined) return undefined;
@@ -213,7 +220,7 @@ export class Authenticator {
 
   #remember(hash: string, { principal, fresh_ms }: Verified, network: string): void {
     const verified_ms = this.#coxswain.clock.elapsed_ms();
-    // As it is now: others may have come with the same key while this one was looked up.
+    // Read again now: other requests with the same key may have come while this one was looked up.
     const networks = this.#known.get(hash)?.networks ?? new Set();
     networks.add(network);
     forgetOldest(networks, ADDRESSES_MAX);
@@ -233,7 +240,7 @@ function principalOf(id: string, { role, agent_id, agent_type }: KeyState): Prin
   return { role, authority: role === 'person' ? 'person' : 'agent', actor, credential: `key ${id}` };
 }
 
-/** X-API-Key as the seed has it, or a bearer token as most clients do. Two that differ prove nothing. */
+/** X-API-Key as the seed has it, or a bearer token as most clients send. Two that differ prove nothing. */
 function presentedKey(headers: IncomingHttpHeaders): string | undefined {
   const { authorization } = headers;
   const key = headers['x-api-key'] === '' ? undefined : (headers['x-api-key'] as string | undefined);

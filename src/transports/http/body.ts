@@ -11,13 +11,16 @@ export type Body =
   | { readonly kind: 'object'; readonly value: JsonObject }
   | { readonly kind: 'malformed'; readonly refusal: Refusal }
   | { readonly kind: 'too_large' }
-  /** The client went away: nobody is left to answer. */
+  /** The client went away: there is no connection left to answer on. */
   | { readonly kind: 'gone' };
 
 const TOO_LARGE: Body = { kind: 'too_large' };
 const GONE: Body = { kind: 'gone' };
 
-/** A client that is still sending when the connection closes never sees the answer, so some more is read and dropped. */
+/**
+ * A client that is still sending when the connection closes never sees the answer, so some more is read and
+ * dropped.
+ */
 const DISCARDED_BYTES_MAX = 10_000_000;
 
 export function bodyIn(bytes: Buffer | 'too_large' | 'gone'): Body {
@@ -25,10 +28,10 @@ export function bodyIn(bytes: Buffer | 'too_large' | 'gone'): Body {
   return bytes === 'too_large' ? TOO_LARGE : parseBody(bytes);
 }
 
-/** As it was sent: a signature is over these and nothing else. */
+/** The bytes as they were sent: a signature covers exactly these. */
 export function readBytes(request: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
   return new Promise((resolve) => {
-    // While its key was looked up the client may have gone; then nothing more is emitted.
+    // The client may have gone while its key was looked up; then no more events are emitted.
     if (request.destroyed) resolve('gone');
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -48,7 +51,7 @@ export function readBytes(request: IncomingMessage): Promise<Buffer | 'too_large
   });
 }
 
-/** For answers that don't depend on the body: takes it off the wire without keeping it. */
+/** For answers that don't depend on the body: reads it without keeping it. */
 export function dropBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.destroyed) resolve();

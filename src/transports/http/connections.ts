@@ -11,19 +11,20 @@ import type { Authority } from '../../runtime/operation.ts';
 import { type Checked, checkIdentity } from '../shared/identity.ts';
 import type { Identity, Principal } from './authenticate.ts';
 
-/** The last thousand are kept at least. */
+/** At least the last thousand are kept. */
 const CONNECTIONS_MAX = 2000;
 
-/** Who asks without saying so may look, not change. */
+/** A caller without an identity may read, not change. */
 const ANONYMOUS = { agent_id: 'anonymous', agent_type: 'http', session_id: 'http-anonymous' };
 
 const HEADERS = { agent_id: 'x-agent-id', agent_type: 'x-agent-type', session_id: 'x-session-id' } as const;
 const FIELDS = ['agent_id', 'agent_type', 'session_id'] as const;
 
 /**
- * One connection per credential, agent and session, so that a release without a token means the grant this session got. Those
- * that were not used for long go when there are too many, and whoever says that it is of another type than before gets a new
- * one; all it loses is that memory, and a token in the request replaces it.
+ * One connection per credential, agent and session, so that a release without a token means the grant this
+ * session got. If there are too many, the least recently used ones are dropped. A caller that states another
+ * agent type than before gets a new connection. All it loses is that memory, and a token in the request
+ * replaces it.
  */
 export class Connections {
   readonly #coxswain: Coxswain;
@@ -36,8 +37,8 @@ export class Connections {
   }
 
   /**
-   * Takes the identity out of the body (there it stands beside the operation's own fields) or from the headers, and
-   * holds it against what the credential proves.
+   * Takes the identity from the body, where it is beside the operation's own fields, or from the headers, and
+   * checks it against what the credential proves.
    */
   find(
     body: JsonObject,
@@ -55,25 +56,26 @@ export class Connections {
       session_id = bound?.session_id ?? headers['x-session-id'],
       agent_type = bound?.agent_type ?? headers['x-agent-type'],
     } = body;
-    // Without a key anybody could say anything about itself, and it would stand in the log.
+    // Without a key a caller could claim any identity, and the log would record it.
     if (agent_id === undefined || principal === undefined) {
       if (must) return invalid('agent_id', 'who is asking: agent_id in the body or the header X-Agent-Id');
-      // Whatever else it says about itself must still be sound.
+      // Whatever else it says about itself must still be valid.
       const checked = checkIdentity({ agent_id, session_id, agent_type });
       return checked.ok ? this.anonymous : checked.refusal;
     }
     const { authority, credential } = principal;
-    // Only text can be a key, and only what was checked before is known.
+    // Only text can be a key, and only identities checked before are known.
     const isText =
       typeof agent_id === 'string' && (session_id === undefined || typeof session_id === 'string');
     const key = isText ? `${credential}\0${agent_id}\0${session_id ?? ''}` : '';
     const known = this.#known.get(key);
-    // What it does not say is as it said last; what another credential said about the same agent counts for that one.
+    // What it leaves out is as it said last. What another credential said about the same agent counts only
+    // for that credential.
     if (known !== undefined && (agent_type === undefined || agent_type === known.actor.agent_type)) {
       this.#known.set(key, known);
       return known;
     }
-    // A person's name is one that no other credential can have; it was checked when the key was made.
+    // A person's name can't belong to any other credential; it was checked when the key was made.
     const claimed = authority === 'person' ? { session_id } : { agent_id, session_id, agent_type };
     const checked = checkIdentity(claimed);
     if (!checked.ok) return checked.refusal;
@@ -94,7 +96,10 @@ export class Connections {
   }
 }
 
-/** Who is behind a request whose body is none of ours: from the headers, held against what the credential proves. */
+/**
+ * The caller of a request whose body is not ours: from the headers, checked against what the credential
+ * proves.
+ */
 export function identify(headers: IncomingHttpHeaders, principal: Principal): Checked {
   const bound = principal.actor;
   const spoofed = bound === undefined ? undefined : refuseOthers(bound, {}, headers);
@@ -112,7 +117,7 @@ function defined({ agent_id, agent_type, session_id }: Partial<Identity> = {}): 
   };
 }
 
-/** A key that is bound to an agent is no good for another one, wherever the request names it. */
+/** A key that is bound to an agent can't be used for another one, wherever the request names it. */
 function refuseOthers(bound: Identity, body: JsonObject, headers: IncomingHttpHeaders): Refusal | undefined {
   for (const field of FIELDS) {
     const own = bound[field];

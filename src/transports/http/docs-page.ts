@@ -1,4 +1,7 @@
-/** A page to read about the API and try it: three small texts, made into forms from /openapi.json by the browser. */
+/**
+ * A page to read about the API and try it: three small texts. The browser builds the forms from
+ * /openapi.json.
+ */
 export const HTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Coxswain API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

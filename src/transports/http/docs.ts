@@ -1,7 +1,7 @@
 import { CSS, HTML, SCRIPT } from './docs-page.ts';
 import type { Exchange } from './http-exchange.ts';
 
-/** The page runs nothing but what this server sends, and talks to nobody else. */
+/** The page runs only what this server sends, and connects to no other server. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,14 +14,14 @@ const POLICY = [
 
 const HEADERS = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' };
 
-/** Nothing but these names is ever looked up, so no path leads anywhere else. */
+/** Only these names are ever looked up, so no path leads anywhere else. */
 const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
   '': ['text/html; charset=utf-8', HTML],
   'page.css': ['text/css; charset=utf-8', CSS],
   'page.js': ['text/javascript; charset=utf-8', SCRIPT],
 };
 
-/** `/docs`: everything comes from this server; no package and no network is needed for it. */
+/** `/docs`: everything comes from this server; it needs no package and no network. */
 export async function answerDocs(exchange: Exchange): Promise<void> {
   const name = exchange.path.replace(/^\/docs\/?/, '');
   const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined;

@@ -2,10 +2,10 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { secretHash } from '../../kernel/secret.ts';
 import { checkIdentity } from '../shared/identity.ts';
 
-/** A key that was configured, as it is kept in memory. */
+/** A configured key, as it is kept in memory. */
 export interface EnvironmentKey {
   readonly hash: string;
-  /** The one agent it is for; without one it may name any. */
+  /** The one agent it is for; without one the caller may name any. */
   readonly actor?: { readonly agent_id: string; readonly agent_type?: string | undefined };
 }
 
@@ -15,8 +15,8 @@ const KEY = /^[\x21-\x7e]{1,500}$/;
 type Read = { ok: true; keys: EnvironmentKey[] } | { ok: false; refusal: Refusal };
 
 /**
- * `COORDINATION_API_KEYS` (comma separated) and `COORDINATION_API_KEY_IDENTITIES` (JSON). A key of both is bound. What is
- * wrong is said by the variable's name: whatever stands in it may be a secret.
+ * `COORDINATION_API_KEYS` (comma separated) and `COORDINATION_API_KEY_IDENTITIES` (JSON). A key in both is
+ * bound. Errors name the variable only, because its content may be a secret.
  */
 export function environmentKeys(env: NodeJS.ProcessEnv): Read {
   const listed = (env.COORDINATION_API_KEYS ?? '')

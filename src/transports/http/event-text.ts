@@ -13,18 +13,18 @@ import type { EventBody } from '../../ledger/entity.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { Rows } from '../../runtime/log-feed.ts';
 
-/** What one listener gets to see. Those with the same key see the same text. */
+/** What one listener may see. Views with the same key get the same text. */
 export interface View {
   readonly key: string;
-  /** A person sees every row as it is; an agent sees what happened, and not who asked for what in vain. */
+  /** A person sees every row as it is. An agent sees what happened, but not which requests were refused. */
   readonly everything: boolean;
   readonly kinds?: ReadonlySet<string> | undefined;
   readonly types?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Kinds that are no agent's business, or only that of the one they are about: whatever an operation shows to agents of themselves
- * alone. All agents share a stream, so none is in it; who wants to know its own asks for it.
+ * Kinds that agents may not see, or that concern only one agent. Operations show those to that agent alone.
+ * All agents share a stream, so none of these is in it; an agent that wants its own asks for it.
  */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   API_KEY,
@@ -34,7 +34,10 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** Rows as server-sent events: one for each commit, so that whoever resumes after it has missed nothing of it. */
+/**
+ * Rows as server-sent events: one per commit, so that a client that resumes after it has missed no part of
+ * it.
+ */
 export function eventText(rows: Rows, view: View): string {
   let text = '';
   for (const row of rows) {

@@ -8,7 +8,10 @@ import type { Exchange } from './http-exchange.ts';
 
 export interface StreamLimits {
   readonly listeners_max: number;
-  /** What a client has not taken yet. Past this it is let go, and resumes where it was when it comes again. */
+  /**
+   * What a client has not read yet. Above this limit it is disconnected, and resumes where it was when it
+   * reconnects.
+   */
   readonly unsent_bytes_max: number;
   readonly heartbeat_ms: number;
 }
@@ -16,12 +19,12 @@ export interface StreamLimits {
 const LIMITS: StreamLimits = { listeners_max: 500, unsent_bytes_max: 1_000_000, heartbeat_ms: 15_000 };
 const RETRY_AFTER_SECONDS = 30;
 
-/** `GET /events`: the log as it grows, to any number of listeners at the price of about one. */
+/** `GET /events`: the log as it grows, to any number of listeners for about the cost of one. */
 export class EventStreams {
   readonly #feed: LogFeed;
   readonly #limits: StreamLimits;
   readonly #streams = new Set<ServerResponse>();
-  /** All listeners are handed the same rows, and most want the same text of them. */
+  /** All listeners get the same rows, and most want the same text for them. */
   readonly #texts = new WeakMap<Rows, Map<string, Buffer>>();
   #heart: NodeJS.Timeout | undefined;
 
@@ -55,7 +58,8 @@ export class EventStreams {
       leave?.();
     });
     try {
-      // The head goes out with the first page, so that a store that can't be asked is still an answer of its own.
+      // The headers go out with the first page, so that an unreachable store can still be answered with an
+      // error.
       const joined = await this.#feed.listen(
         after,
         (rows) => this.#catchUp(exchange, rows, view),
@@ -83,7 +87,7 @@ export class EventStreams {
     for (const response of this.#streams) response.end();
   }
 
-  /** False: the client went away, or took nothing for so long that it might as well have. */
+  /** False: the client went away, or read nothing for so long that it is treated as gone. */
   async #catchUp(exchange: Exchange, rows: Rows, view: View): Promise<boolean> {
     const { response } = exchange;
     begin(exchange);
@@ -120,7 +124,8 @@ export class EventStreams {
 
   #write(response: ServerResponse, text: Buffer | string): void {
     if (text.length === 0 || response.destroyed) return;
-    // Looked at before: what it could not take since the last time counts, not the size of this piece, which all share.
+    // Checked before writing: what counts is what the client could not read since the last time, not the size
+    // of this piece, which all listeners share.
     if (response.writableLength > this.#limits.unsent_bytes_max) response.destroy();
     else response.write(text);
   }
@@ -133,7 +138,7 @@ export class EventStreams {
 function begin(exchange: Exchange): void {
   const { response } = exchange;
   if (response.headersSent) return;
-  // When it ends, it ends for good: nothing else follows on this connection.
+  // When the stream ends, so does the connection: nothing else follows on it.
   response.shouldKeepAlive = false;
   response.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -147,7 +152,10 @@ function begin(exchange: Exchange): void {
 
 const NAMES_MAX = 20;
 
-/** Which rows, and from where: `?kinds=lock,task&types=lock_acquired&after=12`, or Last-Event-ID on coming again. */
+/**
+ * Which rows, and from where: `?kinds=lock,task&types=lock_acquired&after=12`, or Last-Event-ID after
+ * reconnecting.
+ */
 function readWish(
   { query, headers }: Exchange,
   { authority }: Principal,

@@ -22,13 +22,13 @@ import type { Route } from './routes.ts';
 
 export interface WebhookConfig {
   readonly secret?: string | undefined;
-  /** Of others nothing is heard. */
+  /** Events of other repositories are ignored. */
   readonly repository?: string | undefined;
 }
 
 const DELIVERY = /^[\w-]{1,64}$/;
 
-/** GitHub's own way in: no key, but every delivery is signed with the secret that both sides know. */
+/** The endpoint for GitHub: no key, but every delivery is signed with the secret that both sides know. */
 export function webhookRoute(coxswain: Coxswain, config: WebhookConfig): Route {
   return {
     path: '/webhook/github',
@@ -78,7 +78,7 @@ const NO_SECRET =
   'Webhooks are not set up: choose a secret, set GITHUB_WEBHOOK_SECRET to it and start again, and give it to the webhook on GitHub.';
 const BAD_SIGNATURE = 'The signature in X-Hub-Signature-256 is missing, or not made with our secret.';
 
-/** Nothing of a body that is not signed is parsed, and nothing of it is ever shown. */
+/** No part of an unsigned body is parsed or ever shown. */
 async function isSigned(secret: string, bytes: Buffer, signature: unknown): Promise<boolean> {
   if (bytes.length === 0 || typeof signature !== 'string' || signature === '') return false;
   const { verify } = await import('@octokit/webhooks-methods');
@@ -98,7 +98,7 @@ function readEvent(event: unknown, payload: JsonObject) {
 
 async function receivePush(coxswain: Coxswain, push: Push, operation_id: string): Promise<JsonObject> {
   const { repository, branch, pusher, commit_sha, base_sha, summary, files, truncated } = push;
-  // Whoever pushes is known by name only: a branch that names an agent makes nobody that agent.
+  // The pusher is known by name only: a branch that names an agent does not make the pusher that agent.
   const identity = { agent_id: `github:${pusher}`, agent_type: 'github', session_id: `github:${repository}` };
   const connection = coxswain.connect(identity, 'agent', { shows: 'never' });
   const changeset = {
@@ -137,7 +137,7 @@ async function receiveOutcome(
   return { success: true, concluded };
 }
 
-/** Runs for the pushed commit that this workflow may speak for. */
+/** Runs for the pushed commit that this workflow may report on. */
 async function runsMeant(
   { store, project }: Coxswain,
   { head_sha, workflow }: Pick<WorkflowOutcome, 'head_sha' | 'workflow'>,

@@ -8,26 +8,26 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
-/** `name:port`, `1.2.3.4`, `[::1]:8081`: the part that says which machine. */
+/** `name:port`, `1.2.3.4`, `[::1]:8081`: the part that names the machine. */
 function hostOf(authority: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(authority) ?? [];
   return (bracketed ?? plain)?.toLowerCase();
 }
 
-/** A name that may stand in a Host header, `*` for any. */
+/** A name that may appear in a Host header, or `*` for any. */
 export function isHostName(name: string): boolean {
   return name === '*' || hostOf(name) !== undefined;
 }
 
 /**
- * A web page in somebody's browser reaches us under a name of its own (DNS rebinding) and has an origin of its own. So
- * we answer only to names we know. A number is no name: whoever asks for one meant this machine, and a page behind it is
- * still from elsewhere.
+ * A web page in a user's browser may reach us under its own host name (DNS rebinding), and has its own
+ * origin. So we answer only to names we know. An IP address can't be rebound: a client that uses one meant
+ * this machine, and a web page still has a foreign origin.
  */
 export class Hosts {
   readonly #known: ReadonlySet<string>;
   readonly #isPublic: boolean;
-  /** What was found fine before; the same few hosts come all day. */
+  /** Hosts found acceptable before; the same few come all day. */
   readonly #fine = new Set<string>();
 
   constructor(bound: string, allowed: readonly string[] = []) {

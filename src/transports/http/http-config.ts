@@ -9,7 +9,7 @@ export interface ApiConfig {
   readonly port: number;
   /** Further names under which clients reach this server. */
   readonly allowed_hosts: readonly string[];
-  /** Requests with one credential; 0: as many as it likes. */
+  /** Requests with one credential; 0: unlimited. */
   readonly rate_per_minute: number;
   readonly keys: readonly EnvironmentKey[];
   readonly webhook: WebhookConfig;
@@ -23,10 +23,13 @@ export interface GivenConfig {
 }
 
 const PORT_DEFAULT = 8081;
-/** A thousand a second: no agent comes near it, and one that runs wild leaves room for the others. */
+/** A thousand a second: no agent comes near it, and one that runs wild leaves room for the other agents. */
 const RATE_DEFAULT = 60_000;
 
-/** What was given counts before the environment: `API_HOST`, `API_PORT`, `API_ALLOWED_HOSTS`, `API_RATE_LIMIT`, and the keys. */
+/**
+ * Options take precedence over the environment: `API_HOST`, `API_PORT`, `API_ALLOWED_HOSTS`,
+ * `API_RATE_LIMIT`, and the keys.
+ */
 export function readApiConfig(
   given: GivenConfig,
   env: NodeJS.ProcessEnv,

@@ -11,7 +11,7 @@ import type { Vigil } from './vigil.ts';
 export interface Surroundings {
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** Aborted when the server stops: whoever waits is answered now. */
+  /** Aborted when the server stops: waiting calls are answered now. */
   readonly stopping: AbortSignal;
   readonly vigil: Vigil;
 }
@@ -23,7 +23,7 @@ export class Exchange {
   readonly surroundings: Surroundings;
   readonly path: string;
   readonly query: string;
-  /** The route's own text, not what was asked for: it labels a metric, and outsiders must not choose labels. */
+  /** The route's own text, not the requested path: it labels a metric, and clients must not choose labels. */
   route = 'other';
   readonly #started_ms: number;
 
@@ -55,7 +55,7 @@ export class Exchange {
     const headers = {
       'content-type': type,
       'content-length': Buffer.byteLength(text),
-      // Not only for browsers: nobody keeps an answer, or guesses what it is.
+      // For all clients, not only browsers: answers are never cached, and their type is never guessed.
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     };

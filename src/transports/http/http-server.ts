@@ -36,7 +36,7 @@ export interface ApiOptions {
   /** Default: this machine only, and no key but those in the store. */
   readonly config?: ApiConfig | undefined;
   readonly request_ms?: number | undefined;
-  /** How often it is looked whether those who wait may go on. */
+  /** How often waiting calls are checked for whether they may go on. */
   readonly vigil_ms?: number | undefined;
   readonly streams?: Partial<StreamLimits> | undefined;
   readonly resolveSessionToken?: ResolveSessionToken | undefined;
@@ -48,11 +48,11 @@ export interface ApiOptions {
 export interface Api {
   readonly server: Server;
   readonly routes: readonly Pick<Route, 'path' | 'methods' | 'key'>[];
-  /** Accepts nothing more, finishes what it accepted, within bounds. The store stays open. */
+  /** Accepts nothing more and finishes accepted requests, within bounds. The store stays open. */
   stop(): Promise<void>;
 }
 
-/** The HTTP API over an open store; whoever calls it listens and closes the store. */
+/** The HTTP API over an open store. The caller does the listening and closes the store. */
 export async function createApi(coxswain: Coxswain, options: ApiOptions = {}): Promise<Api> {
   const api = new ApiHandler(coxswain, await prepareOperations(), options);
   const request_ms = options.request_ms ?? REQUEST_MS_MAX;
@@ -139,7 +139,7 @@ class ApiHandler {
     this.#metrics.gauge({ name: 'cox_http_connections', help: 'Open connections.', value: () => open });
   }
 
-  /** Whoever waits in line or listens is answered now. */
+  /** Calls that wait in line or listen are answered now. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#streams.stop();

@@ -13,30 +13,30 @@ import { type GivenConfig, readApiConfig } from './http-config.ts';
 import { type Api, type ApiOptions, createApi } from './http-server.ts';
 import { SuccessMetrics } from './success-metrics.ts';
 
-/** A thousand agents may come at once. */
+/** A thousand agents may connect at once. */
 const BACKLOG = 2048;
 
 export interface CoordinationApiOptions extends GivenConfig, OpenOptions, Omit<ApiOptions, 'config'> {
-  /** An open one is used and stays open; otherwise one is opened, and closed by `stop`. */
+  /** An open store is used and stays open; otherwise one is opened, and closed by `stop`. */
   readonly coxswain?: Coxswain | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface CoordinationApi {
   readonly server: Server;
-  /** For a server of one's own. */
+  /** For embedding in the caller's own server. */
   readonly handler: RequestListener;
   readonly coxswain: Coxswain;
   readonly routes: Api['routes'];
-  /** Whether any key opens anything yet. */
+  /** Whether any key exists yet. */
   hasKeys(): Promise<boolean>;
-  /** Answers where it listens: `http://127.0.0.1:8081`. */
+  /** Returns where it listens: `http://127.0.0.1:8081`. */
   listen(): Promise<string>;
   /** Accepts nothing more and finishes what it accepted. */
   stop(): Promise<void>;
 }
 
-/** What was configured can't be served; `refusal` says which setting and why. */
+/** The configuration can't be served; `refusal` says which setting is wrong and why. */
 export class ConfigurationError extends Error {
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
@@ -90,7 +90,7 @@ export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Whoever may reach it could do nothing with it, so somebody has made a mistake. */
+/** Without a key no client could do anything with this server, so its configuration must be a mistake. */
 function noKeyYet(host: string): Refusal {
   const message =
     `host: ${JSON.stringify(host)} can be reached from other machines, and there is no API key yet. ` +

@@ -1,6 +1,6 @@
 import { memoryUsage } from 'node:process';
 
-/** Seconds; the last one is for all that took longer. */
+/** Seconds; the last one is for everything that took longer. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 interface Durations {
@@ -8,7 +8,7 @@ interface Durations {
   sum_seconds: number;
 }
 
-/** A number that is asked for when somebody looks. */
+/** A number that is read when the metrics are scraped. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;
@@ -16,7 +16,10 @@ export interface Gauge {
   value(): number;
 }
 
-/** What a Prometheus server collects. A small exposition by hand: three kinds of samples need no library. */
+/**
+ * What a Prometheus server collects. The exposition is written by hand: three kinds of samples need no
+ * library.
+ */
 export class Metrics {
   readonly #requests = new Map<string, number>();
   readonly #durations = new Map<string, Durations>();
@@ -31,7 +34,7 @@ export class Metrics {
     },
   ];
 
-  /** Method, route and status come from our own tables, so that nobody outside can make new series. */
+  /** Method, route and status come from our own tables, so that no client can create new series. */
   observe(method: string, route: string, status: number, duration_ms: number): void {
     const key = `${METHODS.has(method) ? method : 'other'} ${status} ${route}`;
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);

@@ -90,7 +90,7 @@ function describeOperation(operation: AnyOperation, route: Route, schema: JsonOb
   const { $schema: _, ...input } = schema;
   const sample = sampleOf(operation, schema);
   const shared: JsonObject = {
-    // An id is unique; an alias is the operation under another address.
+    // An id is unique; an alias is the same operation at another path.
     operationId: route === operation.route ? name : `${name}${route.path.replaceAll(/\W/g, '_')}`,
     summary,
     description: `On the command line:\n\n${examples.map((example) => `    ${example}`).join('\n')}`,
@@ -111,7 +111,7 @@ function describeOperation(operation: AnyOperation, route: Route, schema: JsonOb
   };
 }
 
-/** The identity may stand in the body beside the operation's own fields. */
+/** The identity may be in the body, beside the operation's own fields. */
 function withIdentity(input: JsonObject): JsonObject {
   const properties = (input.properties ?? {}) as JsonObject;
   return { ...input, properties: { ...IDENTITY_FIELDS, ...properties } };
@@ -228,7 +228,7 @@ const answered = (
   ),
 });
 
-/** What is no operation. */
+/** Routes that are not operations. */
 const LOOKS: JsonObject = {
   '/mcp': {
     post: {

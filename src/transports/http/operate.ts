@@ -20,7 +20,9 @@ export interface Prepared {
   readonly operation: AnyOperation;
   readonly schema: JsonObject;
   readonly fields: readonly Field[];
-  /** Fields of the identity that the operation itself has under the same name; then only headers say who asks. */
+  /**
+   * Identity fields that the operation itself has under the same name; then only headers identify the caller.
+   */
   readonly own: ReadonlySet<string>;
 }
 
@@ -35,12 +37,12 @@ export async function prepareOperations(): Promise<Prepared[]> {
   );
 }
 
-/** Its own address, and those under which it is known elsewhere. */
+/** Its own path, and its aliases. */
 export function operationRoutes(prepared: Prepared, connections: Connections): Route[] {
   const { operation } = prepared;
   return [operation.route, ...(operation.aliases ?? [])].map(({ method, path }) => ({
     path,
-    // What only reads can be asked either way: a long list of paths fits no query.
+    // Operations that only read accept either method: a long list of paths does not fit in a query.
     methods: method === 'GET' ? READING : ['POST'],
     key: operation.open === true ? 'optional' : 'required',
     handle: (exchange, principal) => operate(prepared, connections, exchange, principal),
@@ -67,7 +69,7 @@ async function operate(
   const connection = connections.find(identity, headers, principal, operation.mutates);
   if (!(connection instanceof Connection)) return exchange.answer(connection);
   const key = headers['idempotency-key'];
-  // What the machine answers alone may be repeated as it is.
+  // What the machine answers alone can be repeated as it is.
   const takesId = operation.mutates && operation.machine !== true;
   if (key !== undefined && takesId && input.operation_id === undefined) input.operation_id = key as string;
   const signal = untilGone(exchange, operation, input);
@@ -83,7 +85,7 @@ const IDENTITY_FIELDS: readonly Field[] = IDENTITY.map((name) => ({
 
 type Read = { ok: true; input: JsonObject } | { ok: false; refusal: Refusal };
 
-/** Nothing when it is already answered, or nobody is left to answer. */
+/** Undefined if the request is already answered, or the client has gone. */
 function bodyOf(exchange: Exchange, bytes: Buffer | 'too_large' | 'gone'): Read | undefined {
   const body = bodyIn(bytes);
   switch (body.kind) {
@@ -104,12 +106,12 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** The operation's input and the identity's fields apart. */
+/** Separates the operation's input from the identity's fields. */
 function splitIdentity(
   body: JsonObject,
   own: ReadonlySet<string>,
 ): { input: JsonObject; identity: JsonObject } {
-  // Most say who they are in their headers.
+  // Most callers identify themselves in their headers.
   if (!IDENTITY.some((field) => body[field] !== undefined)) return { input: body, identity: {} };
   if (own.size === 0) {
     const { agent_id, agent_type, session_id, ...input } = body;
@@ -125,7 +127,7 @@ function splitIdentity(
   return { input, identity };
 }
 
-/** Only a call that waits needs to know that nobody is left to answer, or that its key is good no more. */
+/** Only a call that waits needs to know that its client has gone, or that its key is no longer valid. */
 function untilGone(
   { request, response, surroundings }: Exchange,
   operation: AnyOperation,

@@ -4,8 +4,8 @@ import { invalid } from '../../runtime/answer.ts';
 import { type Field, readJson, readNumber } from '../shared/input-fields.ts';
 
 /**
- * A query string as an operation's input: types by the schema, lists repeated or with commas. What can't be read stays
- * text, for the schema to refuse by its name.
+ * A query string as an operation's input: types by the schema, lists repeated or with commas. What can't be
+ * parsed stays text, for the schema to refuse by its name.
  */
 export function readQuery(
   query: string,
@@ -26,7 +26,7 @@ export function readQuery(
     if (value === undefined) return { ok: false, refusal: invalid(name, 'JSON text') };
     entries.push([name, value]);
   }
-  // From entries: `__proto__` becomes a field like any other, and is refused like any other that is unknown.
+  // From entries: `__proto__` becomes an ordinary field, and is refused like any unknown one.
   return { ok: true, input: Object.fromEntries(entries) };
 }
 

@@ -7,13 +7,13 @@ interface Bucket {
 }
 
 export interface Rate {
-  /** So many at once … */
+  /** This many at once … */
   readonly burst: number;
-  /** … and one more each time this has passed. */
+  /** … and one more after each such period. */
   readonly refill_ms: number;
 }
 
-/** A bucket of tokens for each name. Names may come from outside, so only so many are remembered. */
+/** A token bucket for each name. Names may come from clients, so only a limited number is remembered. */
 export class Buckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #rate: Rate;
@@ -26,7 +26,7 @@ export class Buckets {
     this.#names_max = names_max;
   }
 
-  /** 0: taken. Otherwise in how many seconds there is one again. */
+  /** 0: taken. Otherwise the seconds until one is available. */
   take(name: string): number {
     const bucket = this.#filled(name);
     if (bucket.tokens < 1) return Math.max(1, Math.ceil(((1 - bucket.tokens) * this.#rate.refill_ms) / 1000));
@@ -62,7 +62,7 @@ export class Buckets {
   }
 }
 
-/** Who has one IPv6 address has 2⁶⁴ of them: the network is what counts. */
+/** A host with one IPv6 address has 2⁶⁴ of them, so the network is what counts. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;

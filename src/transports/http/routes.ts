@@ -1,7 +1,7 @@
 import type { Principal } from './authenticate.ts';
 import type { Exchange } from './http-exchange.ts';
 
-/** Whether a route asks for a key: never looks at one, takes one if there is one, or must have one. */
+/** Whether a route uses a key: never looks at one, uses one if present, or requires one. */
 export type KeyNeed = 'none' | 'optional' | 'required';
 
 export interface Route {
@@ -14,7 +14,7 @@ export interface Route {
 
 const REST = /\{\w+\}$/;
 
-/** Every way in: what is not in this table is not there. */
+/** All routes: a path that is not in this table does not exist. */
 export class Routes {
   readonly all: readonly Route[];
   readonly #exact: ReadonlyMap<string, Route>;

@@ -26,7 +26,10 @@ export interface ServeOptions extends CommonOptions {
 
 const PROBE_MS_MAX = 1000;
 
-/** Runs until it is told to stop. Answers why it did not run; nothing if it did, or if another one already does. */
+/**
+ * Runs until it is told to stop. Returns why it did not run; undefined if it did, or if another server
+ * already does.
+ */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<Refusal | undefined> {
   const { env } = terminal;
   const given = { host: options.host, port: options.port, allowed_hosts: options.allowHost };
@@ -105,7 +108,7 @@ async function explainPort(
   );
 }
 
-/** The mark of the store that a cox serve there serves. */
+/** The store mark of the `cox serve` that listens there. */
 async function whoIsThere(host: string, port: number): Promise<string | undefined> {
   return await new Promise((resolve) => {
     const request = get({ host, port, path: '/health', timeout: PROBE_MS_MAX }, (response) => {
@@ -162,7 +165,10 @@ function projectFlag(project: string, options: ServeOptions): string {
   return options.project === undefined ? '' : ` --project ${quoted(project)}`;
 }
 
-/** The default store is found again from any folder of the repository; a password belongs in COX_STORE, not in a command. */
+/**
+ * The default store is found from any folder of the repository. A password belongs in COX_STORE, not in a
+ * command.
+ */
 function storeFlag({ store_url }: Coxswain, options: ServeOptions, terminal: Terminal): string {
   const isDefault = chooseStore(options.store, terminal.env).url === undefined;
   if (isDefault || store_url === 'memory:' || shownStore(store_url) !== store_url) return '';

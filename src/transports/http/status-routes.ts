@@ -13,14 +13,14 @@ import type { Route } from './routes.ts';
 export const GET = ['GET', 'HEAD'];
 const STATUS_PREFIX = '/locks/status/';
 
-/** Tells two servers of one store from two of different ones, and nothing else. */
+/** Tells two servers of one store from two of different stores, and nothing else. */
 export const STORE_HEADER = 'coxswain-store';
 
 export function storeMark({ store_url, project }: Pick<Coxswain, 'store_url' | 'project'>): string {
   return digest(`${shownStore(store_url)}\n${project}`);
 }
 
-/** What needs no identity and changes nothing. */
+/** Routes that need no identity and change nothing. */
 export function lookRoutes(coxswain: Coxswain, connections: Connections): Route[] {
   const health = JSON.stringify({ status: 'ok', version: version() });
   const mark = { [STORE_HEADER]: storeMark(coxswain) };

@@ -2,12 +2,12 @@ import { metricsOf, Tally } from '../../features/audit/index.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 
 const ROWS_PER_READ = 1000;
-/** What a scrape reads at most; on a busy server the next one goes on from there. */
+/** The most a scrape reads; on a busy server the next one continues from there. */
 const READS_MAX = 50;
 
 /**
- * The success metrics for /metrics, counted from the log since this server started: each scrape reads what has come since the
- * last one. `cox stats` counts over any window.
+ * The success metrics for /metrics, counted from the log since this server started: each scrape reads the
+ * rows since the last one. `cox stats` counts over any window.
  */
 export class SuccessMetrics {
   readonly #coxswain: Coxswain;
@@ -17,7 +17,7 @@ export class SuccessMetrics {
   constructor(coxswain: Coxswain) {
     this.#coxswain = coxswain;
     this.#position = this.#end();
-    // Said to whoever asks for the metrics; nobody else needs to know.
+    // The failure is reported to the scrape that needs the position; without one it is ignored.
     this.#position.catch(() => {});
   }
 
@@ -27,7 +27,7 @@ export class SuccessMetrics {
       this.#position = before.then((position) => this.#catchUp(position));
       await this.#position;
     } catch {
-      // Without the store there is nothing to count; what the server knows itself is still worth telling.
+      // Without the store there is nothing to count; the server's own metrics are still worth reporting.
       this.#position = undefined;
       return '';
     }

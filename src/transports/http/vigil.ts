@@ -4,8 +4,8 @@ import type { Authenticator } from './authenticate.ts';
 const LOOK_EVERY_MS = 3_000;
 
 /**
- * Over calls that last: a key may be revoked, or a session end, while its call waits in line or listens. Such a call is cut
- * off, and so leaves the line: nobody is granted anything with a key that opens nothing any more.
+ * Watches calls that last: a key may be revoked, or a session end, while its call waits in line or listens.
+ * Such a call is cut off and leaves the line, so that nothing is granted to a key that is no longer valid.
  */
 export class Vigil {
   readonly #authenticator: Authenticator;
@@ -35,7 +35,7 @@ export class Vigil {
     for (const [response, { headers, socket }] of this.#watched)
       this.#authenticator.stillOpens(headers, socket).then(
         (opens) => opens || response.destroy(),
-        // A store that can't be asked right now takes nobody's right away.
+        // A store that can't be reached right now does not end a caller's right to wait.
         () => {},
       );
   }

@@ -9,7 +9,9 @@ import type { AnyOperation } from '../../runtime/operation.ts';
 import { refuseDepth } from '../shared/json-depth.ts';
 import { secondsWaited } from '../shared/waited.ts';
 
-/** A client that hears nothing for a minute takes a call for dead; one that hears of its progress goes on waiting. */
+/**
+ * A client that hears nothing for a minute gives a call up as dead; one that gets progress goes on waiting.
+ */
 const PROGRESS_EVERY_MS = 10_000;
 
 export type Perform = (
@@ -19,7 +21,7 @@ export type Perform = (
   options: CallOptions,
 ) => Promise<JsonObject>;
 
-/** One call of a tool: refused, performed, waited for, and its answer as the protocol wants it. */
+/** One tool call: refused, performed, waited for, and its answer in the protocol's form. */
 export async function callTool(
   operation: AnyOperation,
   input: Record<string, unknown>,
@@ -38,13 +40,15 @@ export async function callTool(
   }
 }
 
-/** Cancelled, or hung up: over HTTP an answer can't be fetched later, so nobody would ever read it. */
+/**
+ * Cancelled, or disconnected: over HTTP an answer can't be fetched later, so no client would ever read it.
+ */
 function goneSignal({ mcpReq, http }: ServerContext): AbortSignal {
   const hungUp = http?.req?.signal;
   return hungUp === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, hungUp]);
 }
 
-/** A call that waits gives up too when the whole door closes. */
+/** A waiting call also gives up when the whole server closes. */
 export function untilEither(
   operation: AnyOperation,
   input: unknown,
@@ -56,7 +60,7 @@ export function untilEither(
   return { ...options, signal };
 }
 
-/** For a client that asked to be told: for whom it waits, when that changes and from time to time. */
+/** For a client that asked for progress: what it waits for, when that changes and from time to time. */
 function reportWaiting({ mcpReq }: ServerContext, total: number) {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
@@ -65,7 +69,7 @@ function reportWaiting({ mcpReq }: ServerContext, total: number) {
   let progress = 0;
   let timer: NodeJS.Timeout | undefined;
   const report = () => {
-    // It must grow with every notification, also within the same millisecond.
+    // It must grow with every notification, even within the same millisecond.
     progress = Math.max(progress + 0.001, Math.round(systemClock.elapsed_ms() - started_ms) / 1000);
     const params = { progressToken, progress, total: Math.max(total, progress), message };
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
@@ -81,13 +85,13 @@ function reportWaiting({ mcpReq }: ServerContext, total: number) {
 }
 
 /**
- * "No" is a result like any other: the agent is to read it and go on. An error is what the agent did wrong or what
- * kept us from answering, so that clients which count or retry errors do so for those only.
+ * "No" is a result like any other: the agent is to read it and go on. An error is what the agent did wrong,
+ * or what kept us from answering. So clients that count or retry errors do so only for those.
  */
 function toResult(answer: JsonObject) {
   const verdict = verdictOf(answer);
   const isError = verdict !== 'done' && verdict !== 'refused';
-  // Parsed again it is plain data without undefined fields: what the schema of the protocol wants to see.
+  // Parsed again, it is plain data without undefined fields, as the protocol's schema requires.
   const text = JSON.stringify(answer);
   return {
     content: [{ type: 'text' as const, text }],

@@ -7,25 +7,28 @@ import type { Connection } from '../../runtime/coordinator.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { Authority } from '../../runtime/operation.ts';
 
-/** Who is behind a request, as the HTTP door has established it. */
+/** The caller of a request, as the HTTP server has established it. */
 export interface Principal {
-  /** Bound to the key, or what an unbound key says about itself in X-Agent-Id, X-Agent-Type and X-Session-Id. */
+  /**
+   * Bound to the key, or what the holder of an unbound key states in X-Agent-Id, X-Agent-Type and
+   * X-Session-Id.
+   */
   readonly actor: Partial<Actor>;
   readonly authority: Authority;
-  /** Stable for a key and different for every key; not the key. */
+  /** Stable for a key and different for every key, but not the key itself. */
   readonly credential: string;
 }
 
-/** Who asks without saying who it is may look, not change. */
+/** A caller without an identity may read, not change. */
 const ANONYMOUS = { agent_id: 'anonymous', agent_type: 'mcp', session_id: 'mcp-anonymous' };
 
 const WHO =
   'who is asking: the header X-Agent-Id, or a key that is bound to an agent. Revision 2026-07-28 has no sessions, so without a name your next request could not be told from another client’s';
 
 /**
- * Clients without a session, told apart by credential and name: what one request was granted, the next one of the same
- * client can give back. Nothing that two clients could have in common by accident, such as the product they run or the
- * address they come from, makes them one agent.
+ * Clients without a session are told apart by credential and name: what one request was granted, the same
+ * client's next request can give back. What two clients may share by accident, such as their product or their
+ * address, does not make them one agent.
  */
 export class Callers {
   readonly #coxswain: Coxswain;
@@ -47,7 +50,8 @@ export class Callers {
     const shows = actor.agent_id === undefined ? 'never' : 'always';
     const connection =
       this.#known.get(key) ?? this.#coxswain.connect(named, authority, { shows, door: 'mcp_http' });
-    // The least recently used one goes when there are too many; all it loses is which grants it had, and a token names one.
+    // If there are too many, the least recently used one is dropped. All it loses is which grants it had, and
+    // a token names one.
     this.#known.delete(key);
     this.#known.set(key, connection);
     const [oldest] = this.#known.keys();
@@ -60,12 +64,12 @@ function standing(agent_id: string): string {
   return `mcp-${agent_id}`.slice(0, limits.agent_id_chars_max);
 }
 
-/** A client names itself after the product it is; that is what kind of agent it is. */
+/** A client names itself after its product; we use that as the agent type. */
 export function typeOf(clientName: string | undefined): string {
   const name = clientName
     ?.replaceAll(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
     .trim()
     .slice(0, limits.agent_id_chars_max);
-  // It may call itself anything, but not what is reserved for others.
+  // It may call itself anything except a reserved name.
   return name && reservedProblem('agent_type', name) === undefined ? name : 'mcp';
 }

@@ -15,13 +15,13 @@ export interface McpOptions extends CommonOptions {
   readonly client?: Client;
 }
 
-/** `cox mcp`: runs until the client goes away or the process is told to stop. Answers why it did not run. */
+/** `cox mcp`: runs until the client goes away or the process is told to stop. Returns why it did not run. */
 export async function serveStdio(options: McpOptions, terminal: Terminal): Promise<Refusal | undefined> {
   const tools = chooseTools(options.tools);
   if ('success' in tools) return tools;
   const identity = identityOf(options, terminal.env);
   if (!identity.ok) return identity.refusal;
-  // Looked up now: once it is gone, somebody else is our parent.
+  // Looked up now: once the client has gone, another process is our parent.
   const client = options.client === undefined ? undefined : clientProcess();
   const ports = readPortConfig(terminal.env);
   if ('success' in ports) return ports;

@@ -35,7 +35,7 @@ const DRAIN_MS_MAX = 5_000;
 
 export interface McpEndpointOptions {
   readonly coxswain: Coxswain;
-  /** The tools a client sees that does not choose with `?tools=…`. */
+  /** The tools shown to a client that does not choose with `?tools=…`. */
   readonly tools?: string | undefined;
   readonly bounds?: SessionBounds | undefined;
   /** Shown to every client instead of the product's own: for checks of the protocol itself. */
@@ -44,13 +44,21 @@ export interface McpEndpointOptions {
 }
 
 export interface McpEndpoint {
-  /** Answers one request, whichever revision its client speaks. Host, Origin and the key have been checked before. */
+  /**
+   * Answers one request, whichever revision its client speaks. Host, Origin and the key have been checked
+   * before.
+   */
   handle(request: IncomingMessage, response: ServerResponse, principal: Principal): Promise<void>;
-  /** Takes nothing more, finishes what it took, within bounds; then ends all sessions and streams. */
+  /**
+   * Accepts nothing more and finishes accepted requests, within bounds; then ends all sessions and streams.
+   */
   stop(): Promise<void>;
 }
 
-/** MCP over streamable HTTP, for any number of clients at once: revision 2026-07-28 without sessions, older ones with. */
+/**
+ * MCP over streamable HTTP, for any number of clients at once: revision 2026-07-28 without sessions, older
+ * ones with.
+ */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   return new Endpoint(options);
 }
@@ -66,7 +74,7 @@ class Endpoint implements McpEndpoint {
   readonly #answering = new Set<Promise<void>>();
   readonly #leaving = new Set<Promise<unknown>>();
   readonly #catalogues = new Map<string, Catalogue>();
-  /** What a request came with, for the server that is made for it. */
+  /** What a request came with, for the server that is created for it. */
   readonly #asked = new WeakMap<Request, { principal: Principal; catalogue: Catalogue }>();
 
   constructor(options: McpEndpointOptions) {
@@ -92,7 +100,7 @@ class Endpoint implements McpEndpoint {
   }
 
   async stop(): Promise<void> {
-    // Whoever waits in line is answered now.
+    // Calls that wait in line are answered now.
     this.#stopping.abort();
     this.#sessions.closeStreams();
     await this.#within(Promise.allSettled(this.#answering));
@@ -122,7 +130,7 @@ class Endpoint implements McpEndpoint {
     const body = method === 'POST' ? await readMessage(request, response) : undefined;
     if (body === 'gone') return;
     if (body instanceof Response) return await send(body);
-    // A body may have taken its time.
+    // Reading the body may have taken a while.
     if (this.#stopping.signal.aborted) return await send(stopping());
     const web = toWebRequest(request, untilGone(response));
     const exchange = {
@@ -135,7 +143,7 @@ class Endpoint implements McpEndpoint {
     const answered = (await isLegacyRequest(web, body))
       ? this.#sessions.serve(exchange)
       : this.#serveModern(exchange, catalogue);
-    // A stream on which only the server speaks ends with the server.
+    // A stream on which only the server sends ends with the server.
     if (method !== 'POST' || body?.method === LISTEN) return await answered;
     this.#answering.add(answered);
     await answered.finally(() => this.#answering.delete(answered));
@@ -143,7 +151,7 @@ class Endpoint implements McpEndpoint {
 
   async #serveModern({ request, body, principal, send }: Exchange, catalogue: Catalogue): Promise<void> {
     this.#asked.set(request, { principal, catalogue });
-    // The log is followed before the client learns that it may count on being told.
+    // We follow the log before the client learns that it will be notified.
     const listening = body?.method === LISTEN ? this.#updates.listen(() => {}) : undefined;
     let answer: Response;
     try {
@@ -180,7 +188,10 @@ class Endpoint implements McpEndpoint {
     );
   }
 
-  /** The session is the client: what it is not told about itself is made up for it, differently for each session. */
+  /**
+   * The session is the client. Identity fields that it does not state are made up, differently for each
+   * session.
+   */
   #createSessionServer(principal: Principal, catalogue: Catalogue): Server {
     let connection: Connection | undefined;
     const underWay = new Set<Promise<JsonObject>>();
@@ -198,7 +209,7 @@ class Endpoint implements McpEndpoint {
     const { onclose } = server;
     server.onclose = () => {
       onclose?.();
-      // Whoever was made up for the session ends with it: nobody could ever give back what it holds.
+      // An identity made up for the session ends with it: no client could ever release what it holds.
       if (connection !== undefined && agent_id === undefined && session_id === undefined)
         this.#sayGoodbye(connection, Promise.allSettled(underWay));
     };
@@ -251,7 +262,7 @@ function wrongMethod(): Response {
   return answer;
 }
 
-/** One JSON-RPC message. Lists of them were part of a single revision, which allowed but never needed them. */
+/** One JSON-RPC message. Batches existed in only one revision, which allowed but never required them. */
 async function readMessage(
   request: IncomingMessage,
   response: ServerResponse,

@@ -19,13 +19,16 @@ const INSTRUCTIONS =
   'take work with get_work and end it with complete_work. An answer with success:false says why and what to do next. ' +
   'Every tool that changes something also takes operation_id, any unique text: a call repeated with the same one returns the first answer instead of doing it twice.';
 
-/** Read once: over HTTP a server is made for every request. */
+/** Read once: over HTTP a server is created for every request. */
 const ABOUT = { name: 'coxswain', title: 'Coxswain', version: version() };
 
 /** What a server shows. The same for all clients that want the same tools. */
 export interface Catalogue {
   readonly tools: readonly AnyOperation[];
-  /** As clients see them. Their schemas take longest of all that a server loads, and the first answer needs none. */
+  /**
+   * As clients see them. Loading the schemas takes longer than everything else in a server, and the first
+   * answer needs none.
+   */
   listed(): Promise<readonly OfferedTool[]>;
   readonly resources: readonly OfferedResource[];
   readonly prompts: readonly OfferedPrompt[];
@@ -41,7 +44,7 @@ export interface Peer {
   readonly updates: Updates;
 }
 
-/** The low-level server: our declarations already carry a JSON schema, and validation is the coordinator's. */
+/** The low-level server: our declarations already carry a JSON schema, and the coordinator validates. */
 export function createMcpServer(catalogue: Catalogue, peer: Peer): Server {
   const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {} };
   const server = new Server(ABOUT, { capabilities, instructions: INSTRUCTIONS });
@@ -70,7 +73,7 @@ function serveTools(server: Server, { tools, listed }: Catalogue, { perform }: P
   });
 }
 
-/** Reading is the operation itself, asked through the same door: checked, authorised and audited like any other. */
+/** Reading a resource performs the operation itself: checked, authorised and audited like any other call. */
 function serveResources(server: Server, { resources }: Catalogue, { perform }: Peer): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ resource }) => resource),
@@ -84,7 +87,10 @@ function serveResources(server: Server, { resources }: Catalogue, { perform }: P
   });
 }
 
-/** For revisions before 2026-07-28; since then a client opens a stream of what it wants to hear of, and the SDK sorts that out. */
+/**
+ * For revisions before 2026-07-28. Since then a client opens a stream for what it subscribes to, and the SDK
+ * handles that.
+ */
 function serveSubscriptions(server: Server, { resources }: Catalogue, updates: Updates): void {
   const subscribed = new Set<string>();
   let listening: Listening | undefined;
@@ -98,7 +104,7 @@ function serveSubscriptions(server: Server, { resources }: Catalogue, updates: U
     findResource(resources, uri);
     subscribed.add(uri);
     listening ??= updates.listen((changed) => {
-      // A client that can't be told is about to be gone; its server closes then.
+      // A client that can't be notified is about to disconnect; its server closes then.
       if (subscribed.has(changed)) server.sendResourceUpdated({ uri: changed }).catch(() => {});
     });
     await listening.ready;

@@ -24,14 +24,14 @@ export interface McpService {
   /** What was configured; the rest is made up, differently for every process. */
   readonly identity: Partial<Actor>;
   readonly capabilities?: readonly string[] | undefined;
-  /** Nobody configured who the agent is, whatever its client's process says. */
+  /** The agent's identity was not configured, whatever its client's process says. */
   readonly unnamed?: boolean | undefined;
   readonly agent_role?: string | undefined;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
   readonly stop: Promise<void>;
-  /** Where people are told what they are to hear of. */
+  /** The channels that notify people. */
   readonly channels?: readonly Channel[] | undefined;
-  /** Where the identity is that of the client's process: has that ended? */
+  /** If the identity is that of the client's process: has that process ended? */
   readonly clientIsGone?: (() => Promise<boolean>) | undefined;
   log(text: string): void;
 }
@@ -68,20 +68,23 @@ export async function serveMcp(service: McpService): Promise<void> {
   let isOver = false;
   void greeted.then(() => {
     if (isOver) return;
-    // Opened ahead, so that the first call need not wait; a store that is not there yet is tried again by each call.
+    // Opened ahead, so that the first call need not wait. If the store is not there yet, each call tries
+    // again.
     client.open().catch((error: unknown) => service.log(refusalOf(error).message));
-    // And what is asked for next.
+    // And prepare what is asked for next.
     catalogue.listed().catch(() => {});
   });
   const ended = new Promise<void>((resolve) => {
     process.stdin.once('end', resolve);
     process.stdin.once('error', () => resolve());
   });
-  // Told to stop, whoever waits in line is answered at once; when only the input ends, within the time to drain.
+  // When we are told to stop, waiting calls are answered at once; when only the input ends, within the time
+  // to drain.
   void service.stop.then(() => client.leave());
   await Promise.race([ended, service.stop, closed]);
   isOver = true;
-  // The transport drops what is under way when its input ends; whoever pipes a script into us wants the answers.
+  // The transport drops pending requests when its input ends, but a user who pipes a script into us wants the
+  // answers.
   await answered(DRAIN_MS_MAX);
   await transport.close();
   process.stdin.unpipe(input);
@@ -89,7 +92,7 @@ export async function serveMcp(service: McpService): Promise<void> {
   await client.close();
 }
 
-/** Nobody waits for what comes later before the first answer is out; nor longer than a moment, should nobody ask anything. */
+/** Work that is needed later waits until the first answer is out, or for a moment if no request comes. */
 function untilFirstSent(transport: StdioServerTransport): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, GREETING_MS_MAX).unref();
@@ -102,13 +105,13 @@ function untilFirstSent(transport: StdioServerTransport): Promise<void> {
   });
 }
 
-/** Counts requests in and answers out at the wire. */
+/** Counts requests in and answers out on the wire. */
 function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Promise<void> {
   const open = new Set<unknown>();
   let idle = () => {};
   const receive = transport.onmessage;
   transport.onmessage = (message) => {
-    // A listener is answered when the connection ends.
+    // A listen request is answered only when the connection ends.
     if ('id' in message && 'method' in message && message.method !== LISTEN) open.add(message.id);
     if ('method' in message && message.method === 'notifications/cancelled')
       open.delete(message.params?.requestId);
@@ -127,7 +130,7 @@ function watchAnswers(transport: StdioServerTransport): (limit_ms: number) => Pr
         clearTimeout(timer);
         resolve();
       };
-      // What was piped in last is delivered on a later turn of the loop.
+      // The last piped input is delivered on a later turn of the event loop.
       setImmediate(() => {
         if (open.size === 0) idle();
       });
@@ -138,8 +141,9 @@ const LISTEN = 'subscriptions/listen';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /**
- * Since revision 2026-07-28 the SDK itself answers a client that wants to listen, and passes on what it asked for; this sees
- * whether there is such a client. The log is followed before it learns that it may count on being told.
+ * Since revision 2026-07-28 the SDK itself answers a client that wants to listen, and forwards what it
+ * subscribed to. This detects such a client. We follow the log before the client learns that it will be
+ * notified.
  */
 function watchListens(transport: StdioServerTransport, updates: Updates, tell: (uri: string) => void): void {
   const listeners = new Set<unknown>();
@@ -231,7 +235,8 @@ class McpClient {
   };
 
   async #connectionFor(operation: AnyOperation, clientName: string | undefined): Promise<Connection> {
-    // What this machine answers alone waits for no store. Who asked does not matter then: no row will say it.
+    // What this machine answers alone waits for no store. The caller does not matter then, because no row
+    // records it.
     if (operation.machine === true && !this.#opened)
       return (await open({ ...this.#service.place, store: NO_STORE })).connect();
     this.#connection ??= this.#connect(await this.open(), clientName);
@@ -246,7 +251,7 @@ class McpClient {
     return this.#connection ?? coxswain.connect(actor, 'operator', showing);
   }
 
-  /** Nobody waits any longer. */
+  /** No call waits any longer. */
   leave(): void {
     this.#leaving.abort();
   }
@@ -256,7 +261,7 @@ class McpClient {
     this.updates.stop();
     this.#tending?.stop();
     const coxswain = await this.#opening?.catch(() => undefined);
-    // Who was waiting for a lock gives up its place in line first.
+    // A call that waits for a lock gives up its place in line first.
     const late = new AbortController();
     const ended = Promise.allSettled(this.#underWay);
     const giveUp = coxswain?.clock.sleep(LEAVE_MS_MAX, late.signal).catch(() => {});
@@ -267,15 +272,16 @@ class McpClient {
   }
 
   /**
-   * An identity that was made up for this connection ends with it: nobody could ever give back what it holds. That of a client
-   * ends with the client, which has had no time to say so when it was killed; while it lives, its hooks go on under it.
+   * An identity made up for this connection ends with it: no client could ever release what it holds. A
+   * client's identity ends with the client, which could not say so if it was killed. While the client lives,
+   * its hooks go on under that identity.
    */
   async #sayGoodbye(): Promise<void> {
     const { identity, clientIsGone } = this.#service;
     const isMadeUp = identity.agent_id === undefined && identity.session_id === undefined;
     if (isMadeUp) await this.#connection?.perform(endSession, {});
     else if ((await clientIsGone?.()) === true) {
-      // Its hooks may hold something though it has never asked us for anything.
+      // Its hooks may hold something even if it never called us.
       const connection = this.#connection ?? this.#connect(await this.open(), undefined);
       await connection.perform(endSession, {});
     }

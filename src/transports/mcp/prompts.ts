@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import { operationsByName } from '../../runtime/operation-list.ts';
 
 type Arguments = Readonly<Record<string, string>>;
-/** Whether there is such an operation: a step that can't be done is not told. */
+/** Whether there is such an operation: a step that can't be done is left out. */
 type Has = (operation: string) => boolean;
 
 export interface OfferedPrompt {
@@ -74,7 +74,10 @@ function numbered(opening: string, steps: readonly (string | false)[]): string {
   return `${opening}\n\n${said.map((step, index) => `${index + 1}. ${step}`).join('\n')}`;
 }
 
-/** What a caller filled in is quoted, so that it reads as a value wherever it came from and can't pass for a step. */
+/**
+ * Values from the caller are quoted, so that they read as values wherever they came from and can't pass for a
+ * step.
+ */
 function asData(values: Record<string, string | undefined>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';

@@ -12,13 +12,19 @@ interface Declared {
   readonly description: string;
   readonly operation: string;
   readonly input: JsonObject;
-  /** Whether a committed row can have changed what reading shows. Time alone tells nobody: a lock that runs out is no row. */
+  /**
+   * Whether a committed row can have changed what reading shows. Time alone triggers no notification: a lock
+   * that expires is not a row.
+   */
   changedBy(row: LogEntry): boolean;
 }
 
 const ofKind = (kind: string) => (row: LogEntry) => row.events.some((event) => event.kind === kind);
 
-/** Each is one question that a client can ask without a tool; one whose operation does not exist is not offered. */
+/**
+ * Each is one question that a client can ask without a tool; one whose operation does not exist is not
+ * offered.
+ */
 const RESOURCES: readonly Declared[] = [
   {
     uri: 'locks://current',
@@ -63,7 +69,7 @@ const RESOURCES: readonly Declared[] = [
     description: 'Who asked for what, and what came of it.',
     operation: 'query_audit',
     input: {},
-    // Whoever looks at the trail leaves a row in it: told of that, a client that looks when told would never end.
+    // Reading the audit trail adds a row to it. A client that reads on every notification would never stop.
     changedBy: (row) => row.operation !== 'query_audit',
   },
 ];
@@ -83,7 +89,7 @@ export function offerResources(byName = operationsByName): OfferedResource[] {
   });
 }
 
-/** Reading has no way to say "no" but an error. */
+/** A resource read can only say "no" with an error. */
 export function toContents(uri: string, answer: JsonObject) {
   if (isRefusal(answer)) throw new ProtocolError(ProtocolErrorCode.InternalError, answer.message, answer);
   return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(answer) }] };

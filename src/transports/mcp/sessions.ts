@@ -13,38 +13,38 @@ export interface SessionBounds {
 const UNKNOWN_SESSION = -32_001;
 const REFUSED = -32_000;
 const ID_BYTES = 24;
-/** Looked after so many times in the time a session may be idle. */
+/** How many checks are made within a session's idle time. */
 const LOOKS = 4;
 
 interface Session {
   readonly principal: Principal;
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests not yet answered, and streams that are open. */
+  /** Unanswered requests and open streams. */
   open: number;
   used_ms: number;
 }
 
-/** One HTTP request of a client, and what it takes to answer it. */
+/** One HTTP request of a client, and what is needed to answer it. */
 export interface Exchange {
   readonly request: Request;
   readonly body: JsonObject | undefined;
   readonly principal: Principal;
   /** A server for this client alone. */
   createServer(): Server;
-  /** Resolves when all of it is sent or nobody reads it any more. */
+  /** Resolves when all of it is sent or the client has gone. */
   send(answer: Response): Promise<void>;
 }
 
 /**
- * Clients of the revisions before 2026-07-28: they open a session with `initialize` and name it in every request. Each
- * has a server and a transport of its own, which nobody else's request ever reaches.
+ * Clients of the revisions before 2026-07-28: they open a session with `initialize` and name it in every
+ * request. Each has its own server and transport, which no other client's request ever reaches.
  */
 export class Sessions {
   readonly #clock: Clock;
   readonly #bounds: SessionBounds;
   readonly #sessions = new Map<string, Session>();
-  /** Handshakes under way: a thousand at once must not all find the last place free. */
+  /** Handshakes in progress: a thousand at once must not all find the last place free. */
   #opening = 0;
   #tidying: AbortController | undefined;
 
@@ -62,13 +62,13 @@ export class Sessions {
       return await send(rpcError(400, REFUSED, message));
     }
     const session = this.#sessions.get(id);
-    // The same words for one that does not exist and one of somebody else: whoever guesses learns nothing.
+    // The same message for a session that does not exist and one of another client: guessing reveals nothing.
     if (session === undefined || !isSame(session.principal, principal))
       return await send(rpcError(404, UNKNOWN_SESSION, 'Session not found'));
     await this.#pass(session, exchange);
   }
 
-  /** Ends the streams on which only the server speaks; what is being answered goes on. */
+  /** Ends the streams on which only the server sends; requests in progress go on. */
   closeStreams(): void {
     for (const { transport } of this.#sessions.values()) transport.closeStandaloneSSEStream();
   }
@@ -102,7 +102,7 @@ export class Sessions {
       await this.#pass(session, exchange);
     } finally {
       this.#opening -= 1;
-      // It was no handshake after all, and has been told so.
+      // It was not a handshake after all, and the client has been told so.
       if (session.transport.sessionId === undefined) await server.close();
     }
   }
@@ -123,7 +123,10 @@ export class Sessions {
     if (this.#tidying === undefined) void this.#tidy();
   }
 
-  /** Who has too many clients loses its own idle ones first, and takes no place from others. */
+  /**
+   * A credential with too many clients loses its own idle ones first, and takes no place from other
+   * credentials.
+   */
   async #makeRoom({ credential }: Principal): Promise<boolean> {
     if (this.#sessions.size + this.#opening < this.#bounds.sessions_max) return true;
     const idle = [...this.#sessions]
@@ -135,7 +138,7 @@ export class Sessions {
     return true;
   }
 
-  /** Clients that went away without a word; runs only while there are any at all. */
+  /** Ends the sessions of clients that left without a word; runs only while there are sessions. */
   async #tidy(): Promise<void> {
     const over = new AbortController();
     this.#tidying = over;
@@ -161,7 +164,10 @@ export class Sessions {
   }
 }
 
-/** The key that opened it, and nobody else's name. A later request need not repeat what the first one said. */
+/**
+ * The same key that opened it, and no other agent's name. A later request need not repeat what the first one
+ * said.
+ */
 function isSame(opened: Principal, { credential, authority, actor }: Principal): boolean {
   if (credential !== opened.credential || authority !== opened.authority) return false;
   return (['agent_id', 'session_id', 'agent_type'] as const).every(

@@ -7,7 +7,10 @@ export interface OfferedTool {
   readonly tool: Tool;
 }
 
-/** The declarations as tools. The list costs every agent context, so it says nothing twice and nothing that goes without saying. */
+/**
+ * The declarations as tools. The list costs every agent context, so it says nothing twice and nothing
+ * obvious.
+ */
 export async function offerTools(operations: readonly AnyOperation[]): Promise<OfferedTool[]> {
   return await Promise.all(
     operations.map(async (operation) => {
@@ -22,7 +25,10 @@ function about({ name, summary }: AnyOperation) {
   return { name, description: summary };
 }
 
-/** Only what differs from the protocol's defaults: not read-only, destructive, not idempotent, open to the world. */
+/**
+ * Only what differs from the protocol's defaults: not read-only, destructive, not idempotent, open to the
+ * world.
+ */
 function hints({ mutates, destructive, repeatable }: AnyOperation): NonNullable<Tool['annotations']> {
   const closed = { openWorldHint: false };
   if (!mutates) return { readOnlyHint: true, ...closed };
@@ -31,8 +37,8 @@ function hints({ mutates, destructive, repeatable }: AnyOperation): NonNullable<
 }
 
 /**
- * Bounds and patterns that a sensible value keeps anyway: they are checked here, and a refusal names the field and what
- * would do. Numbers keep theirs, because a range is how one knows the unit.
+ * Bounds and patterns that a sensible value meets anyway. They are checked here, and a refusal names the
+ * field and what would be accepted. Numbers keep theirs, because a range shows the unit.
  */
 const UNSAID = new Set([
   '$schema',
@@ -44,7 +50,10 @@ const UNSAID = new Set([
   'maxItems',
 ]);
 
-/** Taken by every tool that changes something, and listed by none: the server's instructions say once what it is for. */
+/**
+ * Accepted by every tool that changes something, and listed by none: the server's instructions explain it
+ * once.
+ */
 const UNLISTED = 'operation_id';
 
 function tersely(schema: JsonObject): JsonObject {

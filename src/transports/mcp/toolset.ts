@@ -2,10 +2,10 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import type { AnyOperation } from '../../runtime/operation.ts';
 import { operations } from '../../runtime/operation-list.ts';
 
-/** What an agent may ask for: neither what runs the place nor what only a person decides. */
+/** What an agent may call: neither administration nor what only a person decides. */
 const offered = operations.filter(({ administers, personal }) => administers !== true && personal !== true);
 
-/** What a client wants to see: `standard`, `all`, or groups with commas between them. */
+/** The tools a client wants: `standard`, `all`, or groups separated by commas. */
 export function chooseTools(set = 'standard'): readonly AnyOperation[] | Refusal {
   if (set === 'all') return offered;
   if (set === 'standard') return offered.filter(({ standard }) => standard);

@@ -3,11 +3,14 @@ import { hintsOf } from '../../ledger/hints.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import type { Store } from '../../ledger/store-port.ts';
 
-/** However much happens, nobody is told of the same resource more often than this. */
+/** However much happens, a client is not notified of the same resource more often than this. */
 const QUIET_MS = 250;
 const RETRY_MS = 1000;
 const ROWS_MAX = 256;
-/** A row that was told of but can't be read yet is behind a commit under way, and nobody tells when that one is given up. */
+/**
+ * A row that was announced but can't be read yet is behind a commit in progress. If that commit is given up,
+ * no hint follows, so we look again this many times.
+ */
 const LOOKS_MAX = 3;
 
 export interface Changing {
@@ -22,7 +25,10 @@ export interface Source {
 }
 
 export interface Listening {
-  /** From then on nothing is missed; also when the store is away, because then all count as changed once it is back. */
+  /**
+   * From then on nothing is missed, even if the store is away: once it is back, all resources count as
+   * changed.
+   */
   readonly ready: Promise<void>;
   end(): void;
 }
@@ -32,13 +38,14 @@ interface Following {
   readonly ready: PromiseWithResolvers<void>;
   /** How far the log has been read; undefined until the store could say. */
   position: number | undefined;
-  /** Rows may have come that nobody could read. */
+  /** Rows may have come that we could not read. */
   blind: boolean;
 }
 
 /**
- * Says which resources have changed, whoever changed them: it follows the log, not this process's own calls. One reader of
- * the log for however many listeners, and none without a listener.
+ * Reports which resources have changed, whichever process changed them: it follows the log, not this
+ * process's own calls. There is one reader of the log for any number of listeners, and none without a
+ * listener.
  */
 export class Updates {
   readonly #resources: readonly Changing[];
@@ -67,7 +74,7 @@ export class Updates {
     };
   }
 
-  /** Whether somebody listens, and so the log is followed. */
+  /** Whether there is a listener, and so the log is followed. */
   get active(): boolean {
     return this.#following !== undefined;
   }
@@ -89,7 +96,7 @@ export class Updates {
   async #keepFollowing(following: Following): Promise<void> {
     const { signal } = following.over;
     while (!signal.aborted) {
-      // What keeps the store from being read, the next call of a tool says; here it only means to try again.
+      // If the store can't be read, the next tool call reports why; here it only means to try again.
       await this.#open()
         .then((source) => this.#follow(source, following))
         .catch(() => {});
@@ -103,7 +110,7 @@ export class Updates {
   async #follow({ store, project }: Source, following: Following): Promise<void> {
     const { signal } = following.over;
     const hints = hintsOf(store, project, signal);
-    // Before the position is asked for, so that what is written in between is heard.
+    // Before the position is read, so that a row written in between is noticed.
     let hint = hints.next();
     try {
       following.position ??= (await store.read(project, Number.MAX_SAFE_INTEGER, 1)).safe;
@@ -129,7 +136,7 @@ export class Updates {
     await this.#clock.sleep(RETRY_MS, signal).catch(() => {});
   }
 
-  /** Tells what the rows since the last time have changed. Whether there were any. */
+  /** Reports what the rows since the last time have changed. Returns whether there were any. */
   async #catchUp(store: Store, project: string, following: Following): Promise<boolean> {
     const before = following.position;
     const changed = new Set<Changing>();
@@ -140,7 +147,7 @@ export class Updates {
       following.position = entries.at(-1)?.position ?? following.position;
       if (entries.length < ROWS_MAX) break;
       if (changed.size < this.#resources.length) continue;
-      // All have changed: whatever else there is by now says nothing new.
+      // All resources count as changed, so any further rows add nothing.
       following.position = Math.max(following.position ?? 0, safe);
       break;
     }

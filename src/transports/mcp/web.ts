@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../../kernel/json.ts';
 
-/** The SDK speaks `Request` and `Response`. The body is read apart, within our own bounds. */
+/** The SDK uses `Request` and `Response`. The body is read separately, within our own limits. */
 export function toWebRequest(request: IncomingMessage, gone: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
-  // Only the path counts; who may ask under which host was decided before.
+  // Only the path matters; host and origin were checked before.
   const url = new URL(request.url ?? '/', 'http://localhost');
   return new Request(url, { method: request.method ?? 'GET', headers, signal: gone });
 }
 
-/** Aborted when the client hangs up before it has its answer. */
+/** Aborted if the client disconnects before it has its answer. */
 export function untilGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();
@@ -21,10 +21,10 @@ export function untilGone(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** Sends all of it, at the pace at which the client reads. Resolves also when the client goes away. */
+/** Sends all of it, as fast as the client reads. Also resolves if the client goes away. */
 export async function sendWebResponse(response: ServerResponse, answer: Response): Promise<void> {
   if (response.destroyed) return await answer.body?.cancel();
-  // Which connections stay open is Node's and the server's matter.
+  // Node and the server decide which connections stay open.
   answer.headers.delete('connection');
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream) return await sendStream(response, answer);
@@ -49,7 +49,7 @@ async function sendStream(response: ServerResponse, { status, headers, body }: R
   response.end();
 }
 
-/** What a client does not read is kept for it; one that reads nothing for so long has to come again. */
+/** Unread output is buffered for the client; one that reads nothing for this long has to reconnect. */
 const STALLED_MS_MAX = 60_000;
 
 async function drained(response: ServerResponse): Promise<void> {
