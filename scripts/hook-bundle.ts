@@ -182,7 +182,7 @@ const parts = ({ deferred = {} }: Part): Plugin => ({
       const imported = relative(source, join(resolveDir, path));
       if (imported in deferred) return { path: imported, namespace: 'deferred' };
       if (imported in UNUSED) return { path: imported, namespace: 'unused' };
-      // No file of ours does anything by being imported: what nobody uses is left out whole.
+      // No file of ours does anything by being imported: an unused file is left out whole.
       if (kind !== 'dynamic-import') return { path: join(resolveDir, path), sideEffects: false };
       if (UNREACHED.test(path)) return { path, namespace: 'unreached' };
       const part = partOf(imported);
@@ -263,7 +263,7 @@ async function bundle(part: Part, banner: string, footer: string): Promise<strin
     supported: { 'dynamic-import': false },
     banner: { js: banner },
     footer: { js: footer },
-    // Only who has such a store or a team needs them; they stay where they are installed.
+    // Needed only with such a store or a team; they stay where they are installed.
     external: ['pg', '@aws-sdk/client-dynamodb', 'yaml', 'zod', 'libpg-query', '@cedar-policy/cedar-wasm'],
     plugins: [parts(part), lazyBuiltins, shaken(part), moduleUrls, lazyConstants],
     logLevel: 'warning',

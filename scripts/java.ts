@@ -6,7 +6,7 @@ import { JAVA_PACKAGE, javaMissing } from '../test/support/java.ts';
 const INSTALL_MS_MAX = 120_000;
 const run = promisify(execFile);
 
-/** By its name: whoever asks for a table in a file of another name hears of it from test/tidy. */
+/** By its name: a test in test/tidy complains about a file of another name that uses a table. */
 export function needsDynamoDb(file: string): boolean {
   return file.includes('dynamodb');
 }

@@ -1,5 +1,5 @@
 /**
- * Turns the tables and expressions that a source file keeps to itself into ones that are made by whoever first asks for them. In the
+ * Turns the tables and expressions that a source file keeps to itself into ones that are made at their first use. In the
  * sources they are plain constants; a hook, which lives for a few milliseconds, would make many of them and look at few.
  */
 import ts from 'typescript';

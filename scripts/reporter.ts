@@ -27,7 +27,7 @@ function describe(failure: Failure): string {
   return `\n${titleOf(failure)}${text}\n`;
 }
 
-/** For whoever started us, who may want to see them a second time. */
+/** For the process that started this one: it may run the failed files a second time. */
 function noteFailed(file: string): void {
   const list = process.env.COX_TEST_FAILED;
   if (list !== undefined) appendFileSync(list, `${file}\n`);

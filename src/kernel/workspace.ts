@@ -12,10 +12,7 @@ export interface Tree {
 export interface Workspace {
   /** Symlink-free path of the work tree that the cwd is in. */
   readonly root: string;
-  /**
-   * The repository's main work tree; all others are linked to it. Undefined where there is none (bare, or
-   * without git).
-   */
+  /** The repository's main work tree; all others are linked to it. Undefined where there is none (bare, or without git). */
   readonly main?: string | undefined;
   /** The folder that all worktrees of the repository share; undefined without git. */
   readonly gitCommonDir?: string;

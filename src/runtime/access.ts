@@ -26,7 +26,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 export type TrustLevel = 0 | 1 | 2 | 3 | 4;
 
-/** The way somebody came in. A profile may say which ways are its agents'. */
+/** The transport of a call. A profile may be limited to some of them. */
 export type DoorName = 'mcp' | 'mcp_http' | 'http' | 'cli' | 'hook' | 'library';
 
 /** What one call would use up, where the agent's profile has a limit on it. */
@@ -35,13 +35,13 @@ export interface Uses {
   readonly modifies?: readonly string[] | undefined;
   /** Files it means to change: not counted yet, and refused once there is no room for them. */
   readonly means_to_modify?: readonly string[] | undefined;
-  /** The call itself locks what it changes, so nobody has to hold it before. */
+  /** The call itself locks what it changes, so the caller need not hold a lock before. */
   readonly locks_them?: true | undefined;
   readonly file_reads?: number | undefined;
   readonly spawned_agents?: number | undefined;
 }
 
-/** What somebody asks of the rules. Plain JSON: it travels to whoever commits for us. */
+/** What a call asks of the rules. Plain JSON: it travels to the process that commits for this one. */
 export interface Demand {
   readonly actor: Actor;
   /** An operation's name and group, or what a hook calls a tool's doing. */

@@ -17,7 +17,7 @@ export interface Showing {
   readonly capabilities?: readonly string[] | undefined;
   /** The way it came in: a profile may be for some ways only. */
   readonly door?: DoorName | undefined;
-  /** Nobody configured who this is: the name was made up by its door. */
+  /** No name was configured: the transport made it up. */
   readonly unnamed?: boolean | undefined;
   /** The role it claims edges in, unless it names one. */
   readonly agent_role?: string | undefined;

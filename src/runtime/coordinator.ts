@@ -96,7 +96,7 @@ export class Connection {
     const { store, clock } = this.#context;
     const request = this.#request(operation, (parsed.ok ? parsed.value : {}) as JsonObject, started_ms);
 
-    // Whoever comes says so before it asks: from then on nothing is freed because it had been silent.
+    // The agent gives its sign of life before the call: from then on nothing of it is freed for its silence.
     const touching = parsed.ok ? this.#touch(operation) : undefined;
     const away = touching && (await touching);
 

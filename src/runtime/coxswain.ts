@@ -26,7 +26,7 @@ export interface OpenOptions {
   readonly store?: string | undefined;
   readonly project?: string | undefined;
   readonly cwd?: string | undefined;
-  /** The one around `cwd`, by whoever has found it already. */
+  /** The one around `cwd`, if the caller has found it already. */
   readonly workspace?: Workspace | undefined;
   /** Where the settings come from; default: this process's environment. */
   readonly env?: NodeJS.ProcessEnv | undefined;
@@ -45,7 +45,7 @@ export interface OpenOptions {
   readonly announce?: (() => void) | undefined;
   /** The kinds of records to load at once; the hooks need few. Default: all. */
   readonly entities?: Entities | undefined;
-  /** `off` (or `COX_PRESENCE=off`): nobody keeps track of who is there. */
+  /** `off` (or `COX_PRESENCE=off`): sessions are not kept track of. */
   readonly presence?: PresenceSettings | 'off' | undefined;
 }
 

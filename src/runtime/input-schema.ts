@@ -19,7 +19,7 @@ export function someText(max: number, description: string) {
   return text(max, description).min(1, 'at least one character');
 }
 
-/** A name of somebody or something: shown to others, part of keys. */
+/** The name of an agent or a thing: other agents see it, and keys contain it. */
 export function name(description: string, max: number = limits.agent_id_chars_max) {
   return someText(max, description).refine((value) => labelProblem(value, max) === undefined, {
     error: ({ input }) => labelProblem(input, max),

@@ -10,7 +10,7 @@ const PAGE_ROWS = 500;
 const PACE_MS = 50;
 /** With many listeners it is longer: passing on costs a write for each, and must not cost those who write to the log. */
 const HEARD_PER_MS_MAX = 2;
-/** A hint may come before its row can be read in order; then nobody tells again. */
+/** A hint may come before its row can be read in order, and there is no second hint. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Follows the log of a project for any number of listeners: each row is read once, however many there are. */
@@ -138,9 +138,9 @@ export class LogFeed {
   }
 }
 
-/** Whoever followed the same log elsewhere may have been further than we are: what it had there is not new to it. */
+/** A listener that followed the same log on another server may have been further than this one: it is not sent those rows again. */
 function hearAfter(position: number, rows: Rows, hear: (rows: Rows) => void): void {
-  // Nearly always all of them, and then the same list for everybody: its text is made once.
+  // Nearly always all rows, and then all listeners share the list: its text is made once.
   const fresh = (rows[0]?.position ?? 0) > position ? rows : rows.filter((row) => row.position > position);
   if (fresh.length > 0) hear(fresh);
 }

@@ -61,7 +61,7 @@ export async function open(options: OpenOptions = {}): Promise<Coxswain> {
     announce: options.announce,
     work_dir: env.COX_WORK_DIR || undefined,
   };
-  // Whoever lives long seals the log for all; a short command would not get to it.
+  // Long-lived processes seal the log; a short command would not get to it.
   const sealing = options.sits === true ? seal(store, project, { clock, random }) : undefined;
   return {
     store,
@@ -99,7 +99,7 @@ function actorOf(identity: Partial<Actor>, authority: Authority, ids: Ids): Acto
   return actor;
 }
 
-/** How lines of others are read, and what they ask of whoever sits or have left in an inbox; nobody else needs all of it. */
+/** How lines of other programs are read, the commands that this process may make for its neighbours, and what lies in an inbox. A short command needs none of it. */
 async function othersWords(
   store_url: string,
   fleet: Fleet | undefined,
@@ -134,7 +134,7 @@ function seal(store: Store, project: string, context: { clock: Clock; random: Ra
 export function defaultStore(workspace: Workspace): string {
   if (workspace.dangling !== undefined) {
     const { file, target } = workspace.dangling;
-    // A store beside it would be one that nobody else of the repository uses.
+    // A store beside it would be used by no other work tree of the repository.
     throw new StoreFailure(
       'store_unusable',
       `${file} leads to ${target}, where no git repository is: its main checkout was moved or removed. Run \`git worktree repair\` in the main checkout, or name a store (--store, COX_STORE).`,

@@ -14,8 +14,8 @@ import type { Service } from './service.ts';
 import type { Hints, Matters } from './waiting.ts';
 
 /**
- * What the door knows about whoever asks, beyond the name: an agent behind a key, somebody who has the store itself in
- * hands (a local command or process, which could read it anyway), or a person who has proven to be one.
+ * What the transport knows about the caller beyond its name: an agent behind a key; an operator, which is a local command or process
+ * that could read the store anyway; or a person, proven to be one.
  */
 export type Authority = 'agent' | 'operator' | 'person';
 
@@ -52,7 +52,7 @@ export interface Step {
   use<T>(service: Service<T>): T;
   /** Frees what dead sessions held. True: something was freed, and asking again is worth it. */
   reclaimFromDeadSessions(): Promise<boolean>;
-  /** Nobody configured who the caller is. */
+  /** The caller's name was made up: none was configured. */
   readonly unnamed: boolean;
   /** The role of the caller where it names none (`AGENT_ROLE`). */
   readonly agent_role: string | undefined;
@@ -64,7 +64,7 @@ export interface Step {
   readonly root: string;
   /** `COX_WORK_DIR`: the folder with the task files, from the top; else a usual one. */
   readonly work_dir: string | undefined;
-  /** Something was committed that people are to hear of: whoever tells them is stirred, and nobody waits for it. */
+  /** Something was committed that people are to hear of. Starts telling them and does not wait for it. */
   announce(): void;
   /** The one normal form of a path, or why it has none. */
   path(input: string, field: string): string | Refusal;
@@ -83,7 +83,7 @@ export interface Step {
   hints(matters: Matters): Hints;
   /** What the decision would be now. Commits nothing and leaves no row. */
   consider<A extends JsonObject>(decision: Decision<A>): Promise<Settled<A>>;
-  /** Tells whoever looks on that the call waits, and why. */
+  /** Reports to the client that the call waits, and why. */
   waiting(why: JsonObject): void;
   /** A call that waits for long says from time to time that its agent does, or it would be taken for dead. */
   stillHere(): Promise<void>;
@@ -135,15 +135,15 @@ export interface Operation<I extends object = object> {
   readonly destructive?: true;
   /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
   readonly repeatable?: true;
-  /** Needs no key over HTTP: whoever reaches the server may look. */
+  /** Needs no key over HTTP. */
   readonly open?: true;
   /** Says itself that the agent is there, or has gone; the loop does not say it again. */
   readonly signs?: 'here' | 'gone';
   /** Answered by this machine alone: the store is not opened for it and need not be up. */
   readonly machine?: true;
-  /** For whoever runs the place, or a person. No agent's key does it, and it is no MCP tool. */
+  /** For operators and persons: no agent's key permits it, and it is no MCP tool. */
   readonly administers?: true;
-  /** For a person alone, who has proven to be one: nobody else does it through any door, and it is no MCP tool. */
+  /** For a proven person alone, through every transport; it is no MCP tool. */
   readonly personal?: true;
   /** What it does beyond coordinating, which the caller's profile has to allow. */
   readonly permission?: Permission;

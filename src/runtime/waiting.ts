@@ -13,7 +13,7 @@ export interface Hints {
 /** Looking again sooner than this finds nothing new that the next look would not. */
 const LOOK_EVERY_MS = 15;
 const OVERDUE_MS = 250;
-/** More rows than this at once are not read one by one: everybody looks. */
+/** More rows than this at once are not read one by one: all waiters look again. */
 const ROWS_MAX = 64;
 
 export type Matters = (row: LogEntry) => boolean;
@@ -76,7 +76,7 @@ class Follower {
     }
   }
 
-  /** Wakes those to whom the rows after the position matter; everybody, when that can't be told. Answers where it got to. */
+  /** Wakes the listeners to whom the rows after the position matter, or all of them when that can't be told. Answers the position it got to. */
   async #pass(position: number | undefined): Promise<number | undefined> {
     try {
       const after = position ?? Number.MAX_SAFE_INTEGER;
@@ -142,7 +142,7 @@ export interface Waiting {
   elapsed_ms(): number;
 }
 
-/** Something that comes when others let it, and to be told meanwhile that somebody still wants it. */
+/** Something that another agent has to let go. Meanwhile `renew` says that the caller still wants it. */
 export interface Awaited<T> {
   readonly timeout_ms: number;
   /** At least this often `renew` says that the caller still waits. */
@@ -150,7 +150,7 @@ export interface Awaited<T> {
   /** Takes it if it can be had. Looking must commit nothing. */
   attempt(): Promise<T | undefined>;
   renew(): Promise<void>;
-  /** After an attempt: in how long time alone may make it possible, without anybody telling us. */
+  /** After an attempt: after how long it may become possible by the passing of time alone, without a hint. */
   soonest_ms(): number;
 }
 

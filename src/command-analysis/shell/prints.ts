@@ -201,7 +201,7 @@ function whereAt(folder: Word, { cwd }: ShellPlace): Word {
   return folder.text === '' && isKnown(folder) ? literal(cwd) : within(literal(cwd), folder);
 }
 
-/** The path itself: whoever uses it follows the same links. */
+/** The path itself: its user follows the same links. */
 function real({ name, args, folder }: Printing, place: ShellPlace): Lines | undefined {
   const options = parseOptions(args, { takes: '--relative-to --relative-base' });
   if (options.has('--relative-to', '--relative-base')) return undefined;

@@ -13,7 +13,7 @@ import {
   termsOf,
 } from './judge-network.ts';
 
-/** What somebody wants to reach. Without a host it is something that can't be one; `problem` says why. */
+/** What an agent wants to reach. Without a host it was not a valid one; `problem` says why. */
 export interface Attempt {
   /** What is shown and logged: the normal form, or a harmless rendering of what was given. */
   readonly domain: string;

@@ -14,7 +14,7 @@ import {
   readRule,
 } from './rule.ts';
 
-/** Where somebody wants to go: a host in its normal form, and what its name led to where that is known. */
+/** Where an agent wants to go: a host in its normal form, and the addresses of its name where they are known. */
 export interface NetworkTarget {
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface NetworkTarget {
   readonly server_name?: string | undefined;
 }
 
-/** What the place says, whoever asks. */
+/** What the settings say, for every agent. */
 export interface NetworkSettings {
   readonly default: 'allow' | 'deny';
   /** The coordination API itself, as entries of a list: `coord.example.com`, `127.0.0.1:8081`. */

@@ -51,7 +51,7 @@ export function expandEntry(entry: string): readonly string[] | undefined {
     : undefined;
 }
 
-/** Until somebody sets a policy of this name, it means the categories that the agent's trust gives it. */
+/** Until a policy of this name is set, it means the categories that the agent's trust gives it. */
 export const CONFIGURABLE = 'configurable';
 
 export const SHIPPED_POLICIES: Readonly<Record<string, NetworkPolicy>> = {

@@ -46,7 +46,7 @@ function readNetwork(text: string): { network: Address; bits: number } | undefin
   if (network === undefined || more !== undefined) return undefined;
   const most = ADDRESS_BITS[network.family];
   if (length === undefined) return { network, bits: most };
-  // A mapped address is one of 32 bits now, and nobody means a length counted from the other form.
+  // A mapped address is one of 32 bits now, and no author means a length counted from the other form.
   const isMapped = network.family === 4 && address.includes(':');
   const bits = /^\d{1,3}$/.test(length) && !isMapped ? Number(length) : Number.NaN;
   return bits >= 0 && bits <= most ? { network, bits } : undefined;

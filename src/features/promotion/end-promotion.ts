@@ -4,7 +4,7 @@ import { commit, type Decision, refused } from '../../ledger/decision.ts';
 import { describePromotion, type PromotionState, promotionEvent, promotionKey } from './state.ts';
 import { closedEvent, underWayKey } from './under-way.ts';
 
-/** What whoever wrote the files found. Without a conflict every asset is the new one. */
+/** What the process that wrote the files found. Without a conflict every asset is the new one. */
 export interface PromotionEnd {
   readonly promotion_id: string;
   readonly conflict?: { readonly reason: string; readonly published: readonly string[] } | undefined;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
 import type { PromoteInput } from './operations/promote-draft.ts';
 
-// What reads and writes drafts is loaded when somebody asks: most commands have nothing to do with it.
+// What reads and writes drafts is loaded at the first use: most commands have nothing to do with it.
 
 export const draftStatus = {
   name: 'draft_status',

@@ -49,7 +49,7 @@ export function askEvents(want: Wanted, by: Actor, asked_as: string): EventBody[
   return [requestEvent(want, by), noticeEvent(`${PROMOTION_APPROVAL}\n${asked_as}`, by, notice)];
 }
 
-/** What the agent is told while nobody has said yes. */
+/** What the agent is told until a person approves. */
 export function waitsForPerson(
   want: Wanted,
   gates: readonly PromotionGate[],

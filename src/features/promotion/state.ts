@@ -13,7 +13,7 @@ export interface PromotedFile {
 }
 
 /**
- * Drafts on their way to the shared assets. It is in the log before the first asset changes, so that whoever finds it there
+ * Drafts on their way to the shared assets. It is in the log before the first asset changes, so that a process that finds it there
  * unfinished can finish it, and it says of each asset what it may be: the old one or the new one.
  */
 export interface PromotionState {

@@ -9,8 +9,8 @@ interface UnderWay {
 }
 
 /**
- * All promotions that were started and not ended, in one record. Whoever starts one expects it unchanged, so that no two
- * write the same asset; and whoever comes by finds here what a crash has left to be finished.
+ * All promotions that were started and not ended, in one record. The start of one expects it unchanged, so that no two
+ * write the same asset; and the next process finds here what a crash has left to be finished.
  */
 export interface UnderWayState {
   readonly promotions: readonly UnderWay[];
@@ -51,7 +51,7 @@ export function underWay(loaded: Loaded): readonly UnderWay[] {
   return loaded.get<UnderWayState>(underWayKey)?.state.promotions ?? [];
 }
 
-/** The first of the assets that somebody is promoting already. */
+/** The first of the assets that another promotion is writing already. */
 export function alreadyUnderWay(
   keys: readonly string[],
   loaded: Loaded,

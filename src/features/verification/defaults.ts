@@ -89,7 +89,7 @@ export const DEFAULT_POLICIES: readonly VerificationPolicy[] = [
   },
 ];
 
-/** Whatever an agent nobody trusts changes, a person looks at. No policy: it can be neither edited nor removed. */
+/** A person looks at every change of an untrusted agent. No policy: it can be neither edited nor removed. */
 export const UNTRUSTED_POLICY: VerificationPolicy = {
   ...SHARED,
   name: 'untrusted-change',

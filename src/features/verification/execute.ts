@@ -39,7 +39,7 @@ export interface Start {
   readonly caller: Caller;
   readonly executor: ExecutorName;
   readonly ttl_ms: number;
-  /** Of what whoever reports the result from elsewhere has to show. */
+  /** Hash of the secret that a report of the result from elsewhere has to show. */
   readonly secret_hash?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function renewRun(run_id: string, caller: Caller, ttl_ms: number): Decisi
   });
 }
 
-/** Handed over to somebody who reports later; nobody else takes it before its time is over. */
+/** Handed over to a service that reports later; no other runner takes it before its time is over. */
 export function dispatchRun(
   run_id: string,
   caller: Caller,
@@ -94,7 +94,7 @@ export function finishRun(run_id: string, caller: Caller, result: RunResult): De
   });
 }
 
-/** The result from elsewhere, by whoever knows the run's secret. Told twice, it is told once. */
+/** The result from elsewhere, by a caller that knows the run's secret. A second report changes nothing. */
 export function recordRun(run_id: string, secret_hash: string, result: RunResult): Decision<JsonObject> {
   return about(run_id, (record) => {
     const { state } = record;
@@ -105,7 +105,7 @@ export function recordRun(run_id: string, secret_hash: string, result: RunResult
   });
 }
 
-/** Started by hand or by us, on a branch: whoever may start it chooses which, and with it which version of the workflow runs. */
+/** Started by hand or by us, on a branch. The starter chooses the branch, and with it which version of the workflow runs. */
 export interface Dispatched {
   readonly branch: string;
   readonly default_branch: string;

@@ -6,7 +6,7 @@ import type { RemoteOutcome } from './execute.ts';
 import type { ChangeSeen } from './route-changeset.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
-// What doors do with what they have seen or read themselves. Not in the list of operations: nobody asks for it from outside.
+// What transports do with what they have seen or read themselves. Not in the list of operations: no client can ask for it.
 
 const INNER = {
   group: 'verification',

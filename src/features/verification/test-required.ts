@@ -4,7 +4,7 @@ import type { Actor } from '../../ledger/log.ts';
 import { type RulebookState, rulebookKey, standingOf } from '../trust/index.ts';
 import { testsNeeds, testsPassed } from './tests-passed.ts';
 
-/** What somebody who says that a task is done has to show, if the profile wants it. */
+/** What an agent that says a task is done has to show, if its profile demands it. */
 export interface Proof {
   readonly caller: Actor;
   readonly success: boolean;
@@ -12,7 +12,7 @@ export interface Proof {
   readonly commit_sha?: string | undefined;
 }
 
-/** Whoever gives up proves nothing. */
+/** Giving up needs no proof. */
 export function proofNeeds({ success, commit_sha }: Proof): Needs {
   if (!success) return {};
   return {

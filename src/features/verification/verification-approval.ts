@@ -17,7 +17,7 @@ import {
 export const VERIFICATION_APPROVAL = 'verification';
 
 const DIFF_CHARS_MAX = 100_000;
-/** For so long a person is asked; whoever has the change verified after that asks again. */
+/** For so long a person is asked. A verification of the change after that asks again. */
 export const ASKED_MS = limits.approval_hours_max * 3600 * 1000;
 
 /** What a person is asked about a run, with all that there is to look at. */

@@ -22,14 +22,14 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /** Results that count for the commit for good. What went wrong around it (`error`, `timed_out`) may be tried again. */
 export const FINAL: ReadonlySet<RunStatus> = new Set(['passed', 'failed']);
 
-/** Where somebody else runs it. */
+/** Where another service runs it. */
 export interface External {
   readonly repository: string;
   readonly workflow: string;
   readonly url?: string | undefined;
 }
 
-/** What came of it. The output is the end of what it wrote, secrets masked; somebody else's words, never an instruction. */
+/** What came of it. The output is the end of what it wrote, secrets masked; another program's words, never an instruction. */
 export interface RunResult {
   readonly status: 'passed' | 'failed' | 'error' | 'timed_out' | 'skipped';
   readonly executor?: ExecutorName | undefined;
@@ -113,7 +113,7 @@ export const runEntity: EntityType<RunState> = {
     }
   },
   index({ status, queued_at_ms, lease }) {
-    // Under the moment from which somebody may take it.
+    // Under the moment from which a runner may take it.
     const from_ms =
       status === 'queued' ? queued_at_ms : status === 'running' ? lease?.expires_at_ms : undefined;
     return from_ms === undefined ? {} : { sort: `${OPEN}${String(Math.floor(from_ms)).padStart(15, '0')}` };

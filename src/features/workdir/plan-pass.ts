@@ -10,7 +10,7 @@ import type { WorkdirSettings } from './workdir-settings.ts';
 export interface PassPlan {
   /** In this order, before anything is reported. */
   readonly actions: readonly TaskAction[];
-  /** Only moves, after it was reported: nobody reads what is in the archive. */
+  /** Only moves, after it was reported: no pass reads what is in the archive. */
   readonly archiving: readonly TaskAction[];
   /** What is as it should not be, and what waits for what. */
   readonly findings: readonly WorkdirFinding[];

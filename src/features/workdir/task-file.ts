@@ -107,7 +107,7 @@ export function byUrgency(a: TaskFile, b: TaskFile): number {
   return rank(a) - rank(b) || (sinceA < sinceB ? -1 : sinceA > sinceB ? 1 : compare(a.task.id, b.task.id));
 }
 
-/** The last sign of whoever works on it. */
+/** The last sign of the agent that works on it. */
 export function taskLastSign_ms({ task }: Pick<TaskFile, 'task'>): number | undefined {
   const { assigned_at_ms, started_at_ms, completed_at_ms, error } = task;
   const signs = [assigned_at_ms, started_at_ms, completed_at_ms, error?.at_ms].filter(

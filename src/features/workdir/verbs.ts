@@ -20,7 +20,7 @@ export interface ResultGiven {
   readonly completed_at_ms: number;
 }
 
-/** A task that somebody asks for. */
+/** A task that a caller asks for. */
 export interface NewTaskFile {
   readonly id: string;
   readonly agent: string;

@@ -3,7 +3,7 @@ import { conflictsOf } from './conflicts.ts';
 import { compare, type TaskFile, taskLastSign_ms } from './task-file.ts';
 import type { WorkdirSettings } from './workdir-settings.ts';
 
-/** What somebody should know. With a moment it is an occurrence: told once. Without one it is simply so, as long as it is. */
+/** What a person should know. With a moment it is an occurrence: told once. Without one it is simply so, as long as it is. */
 export interface WorkdirFinding {
   readonly kind: 'waiting' | 'conflict' | 'stalled' | 'silent' | 'error' | 'frozen';
   readonly id?: string | undefined;

@@ -35,10 +35,7 @@ const WAIT_MS_MAX = 10_000;
 const NOTES_MAX = 20_000;
 const NOTES_DELAY_MS = 50;
 const NOTES_WAIT_MS = 20;
-/**
- * How many rows of the log the table of records may lack. A process that opens the file reads them, at some
- * 10 µs each.
- */
+/** How many rows of the log the table of records may lack. A process that opens the file reads them, at some 10 µs each. */
 const AHEAD_MAX = 2000;
 /** So few that a hook can fold them: the next hook then has nothing to read. */
 const AHEAD_FEW = 64;
@@ -46,15 +43,9 @@ const AHEAD_FEW = 64;
 const QUIET_MS = 100;
 /** The next process to open the file reads through what is left; a megabyte takes it about a millisecond. */
 const LEFT_BYTES_MAX = 1024 * 1024;
-/**
- * A process with this many commits will go on: reserving room in the -wal, which takes milliseconds, is then
- * worthwhile.
- */
+/** A process with this many commits will go on: reserving room in the -wal, which takes milliseconds, is then worthwhile. */
 const RESERVES_AFTER = 8;
-/**
- * Work that costs a hook milliseconds is done by one in so many: closing the file, and folding what other
- * processes left.
- */
+/** Work that costs a hook milliseconds is done by one in so many: closing the file, and folding what other processes left. */
 const ONE_OF_THEM = 16;
 
 /**
@@ -116,9 +107,7 @@ export class Writer {
     this.#pumping ??= this.#pump(false);
   }
 
-  /**
-   * Runs work inside a shared transaction and resolves once it is committed; `lasting`: once it is on disk.
-   */
+  /** Runs work inside a shared transaction and resolves once it is committed; `lasting`: once it is on disk. */
   inTransaction<T>(work: () => T, lasting: boolean): Promise<T> {
     return new Promise((resolve, reject) => {
       const execute = () => {
@@ -205,10 +194,7 @@ export class Writer {
     return batch;
   }
 
-  /**
-   * Commits the jobs that `take` returns, all or nothing. Returns the jobs that have to be retried one by
-   * one.
-   */
+  /** Commits the jobs that `take` returns, all or nothing. Returns the jobs that have to be retried one by one. */
   async #tryBatch(take: (all: boolean) => Job[]): Promise<Job[]> {
     let batch: Job[] | undefined;
     const done: Executed[] = [];
@@ -249,10 +235,7 @@ export class Writer {
     for (const { answer } of done) answer();
   }
 
-  /**
-   * Rows of reads and refusals when there is no commit to take them along: not worth an fsync, nor a long
-   * wait.
-   */
+  /** Rows of reads and refusals when there is no commit to take them along: not worth an fsync, nor a long wait. */
   async #writeNotes(): Promise<void> {
     try {
       await this.#transact(NOTES_WAIT_MS, NOTES_WAIT_MS, () => this.#appendNotes());
@@ -360,10 +343,7 @@ export class Writer {
     }, QUIET_MS).unref();
   }
 
-  /**
-   * Names the process that is most likely stopped in the middle of a commit: the one that sits makes most
-   * commits.
-   */
+  /** Names the process that is most likely stopped in the middle of a commit: the one that sits makes most commits. */
   #stuck(error: unknown): Error {
     const failure = storeFailure(error, this.#path);
     const seat = this.statements.seat();
@@ -372,9 +352,7 @@ export class Writer {
     return new StoreFailure('database_unavailable', message, { cause: error, details: { pid: seat.pid } });
   }
 
-  /**
-   * Changes while other processes commit. Unknown while another process is recovering the file after a crash.
-   */
+  /** Changes while other processes commit. Unknown while another process is recovering the file after a crash. */
   #committedVersion(): number | undefined {
     try {
       return this.statements.dataVersion();

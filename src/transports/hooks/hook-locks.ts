@@ -80,7 +80,7 @@ export async function notHeld(place: HookPlace, looked: Looked, lasting: boolean
   return names.filter((name) => !areasOf(place, [name]).some((area) => own.some((held) => isIn(held, area))));
 }
 
-/** The agent's own leases on each, if all are files and nobody has locked a folder: nearly always, and then their records say it all. */
+/** The agent's own leases on each, if all are files and no folder is locked: nearly always, and then their records say it all. */
 function plainFiles({ actor }: HookPlace, { names, areas, loaded }: Looked): Held[][] | undefined {
   if (areas.length < names.length || lockedFolders(loaded).length > 0) return undefined;
   if (areas.some((area) => area.pattern !== undefined || isFolderPlace(area.place))) return undefined;

@@ -81,7 +81,7 @@ function fileGuard({ text }: Danger, findings: readonly Finding[]) {
   };
 }
 
-/** A hook does not wait until somebody has been told. */
+/** A hook does not wait until a person has been told. */
 async function tellPeople(answer: JsonObject, { coxswain, env }: HookPlace): Promise<void> {
   const isNews = answer.approval_status === 'pending' || answer.elevated === true;
   if (!isNews || !hasChannels(env)) return;

@@ -36,7 +36,7 @@ function fail(answer: JsonObject): void {
 /** What is not cleaned up by then is left for the next session; this one has to start in time. */
 const CLEAN_UP_MS_MAX = 1500;
 
-/** Whoever crashed and was not missed by anybody yet leaves the hand-off that is shown now. */
+/** A session that crashed and has not been noticed yet leaves the hand-off that is shown now. */
 async function cleanUpFirst({ coxswain }: HookPlace): Promise<void> {
   const over = new AbortController();
   const limit = coxswain.clock.sleep(CLEAN_UP_MS_MAX, over.signal);

@@ -5,7 +5,7 @@ import { CHECKED_HOOKS, hookScript, type Program, quoted } from '../git/git-hook
 
 /**
  * A hooks folder hides all hooks of a repository, so each has a stand-in that calls it. Those that run at every change of a
- * reference or of the index are left out: a stand-in for a hook that hardly anybody has would slow down every git command.
+ * reference or of the index are left out: a stand-in for a hook that few repositories have would slow down every git command.
  */
 const OTHER_HOOKS = [
   'applypatch-msg',

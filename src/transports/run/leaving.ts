@@ -39,7 +39,7 @@ async function record(
   await connection.perform(submitChangeset, input);
 }
 
-/** Only what was seen from outside: what the command thought, nobody told us. */
+/** Only what was seen from outside: what the command thought is not known. */
 async function handOver(
   connection: Connection,
   { name, exit_code, minutes, commits }: Done,

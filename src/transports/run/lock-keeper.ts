@@ -12,7 +12,7 @@ import { type HeldFile, heldByOthers, inTheWay } from '../shared/held-by-others.
 /** Renewed while the command runs; not so long that others despair at "until". */
 const TTL_MINUTES = 30;
 export const RENEW_MS = (TTL_MINUTES / 3) * 60_000;
-/** A formatter or a generator may change everything; nobody is helped by ten thousand locks. */
+/** A formatter or a generator may change everything; ten thousand locks help no agent. */
 const FILES_MAX = limits.changeset_files_max;
 
 export interface KeeperEvents {
@@ -48,7 +48,7 @@ export class LockKeeper {
   async noticed(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       const normal = normalisePath(path, this.#workspace);
-      // What cannot be locked is nobody's either.
+      // What cannot be locked has no holder either.
       if (!normal.ok) continue;
       if (!this.#changed.has(normal.key) && this.#changed.size >= FILES_MAX) {
         this.#trouble(`More than ${FILES_MAX} files have changed; the others are not locked.`);

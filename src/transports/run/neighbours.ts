@@ -5,8 +5,8 @@ import { findWorkspace } from '../../kernel/workspace.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 
 /**
- * The other agents that work in the same work tree, as far as their processes tell: no system says who has written a file,
- * so what changes there may be theirs. Where processes can't be looked at (not on Linux) nobody is known of.
+ * The other agents that work in the same work tree, as far as their processes tell: no system says which process has written a file,
+ * so what changes there may be theirs. Where processes can't be looked at (not on Linux) no neighbour is known.
  */
 export class Neighbours {
   readonly #coxswain: Coxswain;

@@ -25,13 +25,13 @@ export interface Run {
   readonly capabilities: readonly string[];
   readonly policy: LockPolicy;
   readonly place: { readonly store: string | undefined; readonly project: string; readonly cwd: string };
-  /** Of whoever started us, and what the command gets on top of it. */
+  /** Of the process that started this one, and what the command gets on top of it. */
   readonly env: NodeJS.ProcessEnv;
   readonly added: Readonly<Record<string, string>>;
   say(text: string): void;
 }
 
-/** The exit code if locks are required and there is nobody to ask. */
+/** The exit code if locks are required and the store can not be asked. */
 const NO_STORE_CODE = 4;
 const REFUSED_CODE = 1;
 
@@ -48,7 +48,7 @@ export async function runAgent(run: Run): Promise<number> {
       capabilities: run.capabilities,
       door: 'cli',
     });
-    // Its arguments may hold keys and are nobody's business.
+    // Its arguments may hold keys: they are not recorded.
     const registered = await connection.perform(registerSession, { current_task: run.name });
     if (isRefusal(registered)) return await withoutStore(run, String(registered.message));
     return await new Agent(run, coxswain, connection).work();
@@ -137,7 +137,7 @@ class Agent {
     }
   }
 
-  /** With a neighbour in the same work tree a change may be anybody's, and a wrong lock would keep its author from it. */
+  /** With a neighbour in the same work tree the author of a change is unknown, and a wrong lock would keep that agent from its file. */
   async #noticed(paths: readonly string[]): Promise<void> {
     const neighbours = await this.#neighbours.here();
     if (neighbours.length === 0) return await this.#keeper.noticed(paths);

@@ -7,7 +7,7 @@ import type { Workspace } from '../../kernel/workspace.ts';
 const NAMED_MAX = 200;
 const STATUS = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'] as const;
 
-/** Which files of a work tree differ from what is committed, and since when: what git ignores is nobody's change. */
+/** Which files of a work tree differ from what is committed, and since when: what git ignores does not count. */
 export class ChangedFiles {
   readonly #root: string;
   #call: GitCall | undefined;
@@ -21,8 +21,8 @@ export class ChangedFiles {
   }
 
   /**
-   * What differs already is nobody's change. A git that will not answer here, as it is not installed or takes the folder for somebody
-   * else's, leaves nobody unguarded: from then on every file counts, as without git. Answers why.
+   * What differs already does not count. A git that will not answer here, as it is not installed or takes the folder for another
+   * user's, leaves no file unguarded: from then on every file counts, as without git. Answers why.
    */
   async begin(): Promise<string | undefined> {
     try {

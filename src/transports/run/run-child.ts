@@ -13,7 +13,7 @@ export interface Child {
   readonly ended: Promise<number>;
   /** First as Ctrl-C would, then as `kill` does. */
   stop(): void;
-  /** Everything is in order: from now on a signal ends us as it does everybody. */
+  /** Everything is in order: from now on a signal ends this process as usual. */
   letGo(): void;
 }
 

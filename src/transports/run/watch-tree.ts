@@ -7,7 +7,7 @@ export interface TreeWatch {
 }
 
 export interface TreeListener {
-  /** Of these folders, those that nobody has to look into. */
+  /** Of these folders, those that need no look inside. */
   leaveOut(folders: readonly string[]): Promise<ReadonlySet<string>>;
   changed(path: string): void;
   /** The system gives no more watches: what changes from now on is not heard of. */
@@ -75,7 +75,7 @@ class FolderWatches implements TreeWatch {
       return true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // It was there a moment ago, or is nobody's to read.
+      // It was there a moment ago, or can not be read.
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
       this.#listener.failed(message);
       this.stop();

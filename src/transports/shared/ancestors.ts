@@ -32,7 +32,7 @@ export const thisMachine = (): Machine => ({ read: readProcess, words: readWords
 
 /**
  * The agent below which this process runs: by the name of any ancestor, or by what it was started with. `unknown` where the
- * chain can't be followed to its beginning. Whoever wants to can hide from this; see docs/guardrails.md.
+ * chain can't be followed to its beginning. A process can hide from this on purpose; see docs/guardrails.md.
  */
 export function agentAbove({ read, words, from }: Machine = thisMachine()): string | undefined {
   let pid = from;

@@ -1,5 +1,5 @@
 /**
- * What a lock means to whoever comes by: `auto` takes what is free and respects what is held, `require` also insists on a
+ * What a lock means to another agent: `auto` takes what is free and respects what is held, `require` also insists on a
  * store to ask, `warn` only says so.
  */
 export const LOCK_POLICIES = ['auto', 'require', 'warn'] as const;

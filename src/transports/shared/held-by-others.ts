@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { oneLine, quoted } from './quoted.ts';
 
-/** A file that somebody else holds: what the agent who wants to change it has to know. */
+/** A file that another agent holds: what the agent who wants to change it has to know. */
 export interface HeldFile {
   readonly path: string;
   readonly held_by: string;
@@ -26,7 +26,7 @@ export function heldByOthers(answer: JsonObject, agent_id: string): HeldFile[] {
     }));
 }
 
-/** From a refused `acquire_lock`: everybody in the way. */
+/** From a refused `acquire_lock`: all holders in the way. */
 export function inTheWay(refusal: JsonObject): HeldFile[] {
   return ((refusal.conflicts ?? [refusal]) as JsonObject[]).map((conflict) => ({
     path: conflict.file_path as string,

@@ -6,7 +6,7 @@ import { invalid } from '../../runtime/answer.ts';
 const DEPTH_MAX = limits.json_depth_max + 8;
 
 /**
- * JSON.parse reads any depth, but whoever walks the value recursively runs out of stack. The shortest text that is too
+ * JSON.parse reads any depth, but code that walks the value recursively runs out of stack. The shortest text that is too
  * deep has two characters a level, so most requests need no walk.
  */
 export function refuseDepth(input: object, text_chars = Number.POSITIVE_INFINITY): Refusal | undefined {

@@ -67,7 +67,7 @@ function planOf(options: ProxyCommandOptions, terminal: Terminal) {
   return 'success' in resolve ? resolve : { host, port, settings, keys: keys.keys, agent, resolve };
 }
 
-/** By flags alone: a variable that happens to be set must not open the proxy to everybody. */
+/** By flags alone: a variable that happens to be set must not open the proxy to every host. */
 function fixedAgent({ agent, agentType }: ProxyCommandOptions): FixedAgent | Refusal | undefined {
   if (agent === undefined)
     return agentType === undefined ? undefined : invalid('agent', 'whose type --agent-type is');

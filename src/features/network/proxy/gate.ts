@@ -103,7 +103,7 @@ export function authorityOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Undefined: nobody answers at any of the addresses. */
+/** Undefined: no address answers. */
 export async function connectTo(
   { host, port, addresses }: Admitted,
   timeout_ms: number,
@@ -131,7 +131,7 @@ export async function connectTo(
       clearTimeout(timer);
       resolve(socket);
     });
-    // Always followed by `close`; and later ones are the business of whoever got the socket.
+    // Always followed by `close`; and later errors are handled by the new owner of the socket.
     socket.on('error', () => {});
   });
 }

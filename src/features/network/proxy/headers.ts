@@ -29,7 +29,7 @@ export function valuesOf(pairs: readonly HeaderPair[], wanted: string): string[]
 export function endToEnd(pairs: readonly HeaderPair[]): HeaderPair[] {
   const named = valuesOf(pairs, 'connection').flatMap((value) => value.split(','));
   const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())]);
-  // Whoever calls these hop-by-hop wants the two sides to disagree about where a message ends.
+  // A client that calls these hop-by-hop wants the two sides to disagree about where a message ends.
   for (const name of ['content-length', 'host']) dropped.delete(name);
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase()));
 }

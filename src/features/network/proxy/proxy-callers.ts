@@ -51,7 +51,7 @@ export class Callers {
       const { status, error, message } = principal;
       return { status: status === 429 ? 429 : 407, error, message };
     }
-    // Whoever decides about agents is none, and such a key has no place in the environment of one.
+    // The key of a person or operator decides about agents: it has no place in the environment of one.
     if (principal.authority === 'person') return { ...NOBODY, message: "A person's key opens no proxy." };
     // A service speaks for the agent it names; a key of one agent is that agent, whatever the name before it.
     const claimed = checkIdentity(principal.actor ?? { agent_id: shown.name || null });

@@ -35,7 +35,7 @@ export interface ProxyTimes {
 
 export interface ProxyOptions {
   readonly settings: NetworkSettings;
-  /** The one agent that it is for; without one, everybody shows a key. */
+  /** The one agent that it is for; without one, every client shows a key. */
   readonly agent?: FixedAgent | undefined;
   readonly keys?: readonly EnvironmentKey[] | undefined;
   readonly resolve?: Resolve | undefined;
@@ -56,7 +56,7 @@ const CONNECTIONS_MAX = 2_000;
 const HEADER_BYTES_MAX = 16_384;
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
 
-/** A forward proxy that lets through what the network policy of whoever asks allows, and nothing else. */
+/** A forward proxy that lets through what the caller's network policy allows, and nothing else. */
 export function createProxy(coxswain: Coxswain, options: ProxyOptions): NetworkProxy {
   const times = { ...TIMES, ...options.times };
   const handler = new ProxyHandler(coxswain, options, times);
@@ -179,7 +179,7 @@ class ProxyHandler {
   ): Promise<OwnAnswer | undefined> {
     try {
       const { headers, socket, httpVersion } = request;
-      // Node reads a line without a version as HTTP/0.9, of which nobody knows any more where it ends.
+      // Node reads a line without a version as HTTP/0.9, whose end can not be told.
       if (!['1.0', '1.1'].includes(httpVersion)) return own(400, 'bad_request', 'Speak HTTP/1.1.');
       const found = await this.#callers.find(headers['proxy-authorization'], socket);
       if ('status' in found) return turnedAway(found);

@@ -24,7 +24,7 @@ async function readPromotion(step: Step, id: string): Promise<PromotionRecord | 
 }
 
 /**
- * Forward, never back: what was started is written as it was decided, by whoever comes by, as often as it takes. Any number may do
+ * Forward, never back: what was started is written as it was decided, by the next process that sees it, as often as it takes. Any number may do
  * it at the same time.
  */
 export async function finishPromotion(
@@ -37,7 +37,7 @@ export async function finishPromotion(
   const { agent_id, files } = record.state;
   const staging = { agent_id, promotion_id: id };
   const conflict = await writeAssets(place, staging, files);
-  // Before it is over in the log: whoever wakes up amid it then finds nothing to move into place.
+  // Before it is over in the log: a process that resumes in the middle then finds nothing to move into place.
   await place.settle(
     staging,
     files.map(({ path }) => path),
@@ -95,13 +95,13 @@ export async function finishAll(step: Step, place: AssetPlace): Promise<JsonObje
   return left;
 }
 
-/** Another work tree or machine finishes its own; only what nobody has any more is ended here. */
+/** Another work tree or machine finishes its own; only what exists nowhere any more is ended here. */
 async function isOurs(place: AssetPlace, { id, state }: PromotionRecord, now_ms: number): Promise<boolean> {
   if (await place.isStaged({ agent_id: state.agent_id, promotion_id: id })) return true;
   return now_ms - state.started_at_ms > limits.promotion_lost_ms;
 }
 
-/** Contents that were staged by somebody who died before it was decided. */
+/** Contents staged by a process that died before the decision. */
 async function sweep(step: Step, place: AssetPlace, now_ms: number): Promise<void> {
   const { agent_id } = step.caller;
   try {

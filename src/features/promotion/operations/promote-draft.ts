@@ -140,7 +140,7 @@ async function conclude(
   return { success: true, action: 'promoted', promotion_id, feature, edge, files: promoted, approved_by };
 }
 
-/** What has become an asset is no draft any more, unless somebody has gone on writing it. */
+/** What has become an asset is no draft any more, unless its agent has gone on writing it. */
 async function discardPromoted(
   step: Step,
   place: AssetPlace,

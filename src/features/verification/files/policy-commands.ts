@@ -57,7 +57,7 @@ function fromLanguages(tier: Tier, read: ReadFile): string | undefined {
   return read('Cargo.toml') === undefined ? undefined : 'cargo test';
 }
 
-/** All of them, whichever fails: whoever mends it sees everything at once. */
+/** All of them, whichever fails: the author then sees every problem at once. */
 function joined(commands: readonly string[]): string | undefined {
   if (commands.length <= 1) return commands[0];
   return `failed=0; ${commands.map((command) => `${command} || failed=1`).join('; ')}; exit $failed`;

@@ -105,7 +105,7 @@ export const startVerification = {
     'Take a run for an executor of your own; its secret is shown once. For a person, or at trust level 4.',
   route: { method: 'POST', path: '/verification/start' },
   mutates: true,
-  // Whoever could take its own change's run could also say that it has passed.
+  // An agent that could take the run of its own change could also say that it has passed.
   trust: 4,
   standard: false,
   positional: ['run_id'],

@@ -1,7 +1,7 @@
 import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts';
 import type { External, RunResult } from '../verification-run.ts';
 
-/** One run, with everything that whoever does it has to know. */
+/** One run, with everything that its executor has to know. */
 export interface VerificationJob {
   readonly run_id: string;
   readonly commit_sha: string;
@@ -12,7 +12,7 @@ export interface VerificationJob {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What came of it; or it was handed to somebody who reports later. */
+/** The result; or the run was handed to a service that reports later. */
 export type Done = RunResult | { readonly status: 'dispatched'; readonly external: External };
 
 export interface Executor {

@@ -3,7 +3,7 @@ import { nameProblem } from '../../../kernel/names.ts';
 import type { Dispatched } from '../execute.ts';
 import type { RunResult } from '../verification-run.ts';
 
-// What of GitHub's payloads is looked at. They come signed, but a file's name, a branch and a title are somebody's own words.
+// What of GitHub's payloads is looked at. They come signed, but a file's name, a branch and a title are their author's words.
 
 export interface Push {
   readonly kind: 'push';
@@ -104,7 +104,7 @@ export function readWorkflowRun(payload: Fields): WorkflowOutcome | Ignored {
   const repository = words(fields(payload.repository).full_name, 200);
   const [, run_id] = RUN_TITLE.exec(words(run.display_title ?? run.name, 300)) ?? [];
   const isStarted = run.event === 'workflow_dispatch' && run_id !== undefined;
-  // Only of a push to the repository itself: a fork, or the title of a pull request, speaks for nobody but its author.
+  // Only of a push to the repository itself: a fork, or the title of a pull request, speaks only for its author.
   const isPushed = run.event === 'push' && fields(run.head_repository).full_name === repository;
   if (!isStarted && !isPushed) return ignored('it is neither our run nor that of a push');
   return {

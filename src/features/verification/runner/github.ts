@@ -77,7 +77,7 @@ async function ask(
   });
 }
 
-/** Of that branch's version of the workflow: on another one anybody may have started anything under this title. */
+/** Of that branch's version of the workflow: on another branch any author may have started anything under this title. */
 async function startedBefore(
   call: Call,
   { run_id }: VerificationJob,

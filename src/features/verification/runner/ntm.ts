@@ -42,7 +42,7 @@ async function runInSession(
   clean: CleanTree,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  // The run's own name: whoever takes over from a dead runner ends the session it left.
+  // The run's own name: a runner that takes over from a dead one ends the session it left.
   const session = `cox-${fingerprint(job.run_id)}`;
   const [script, code, output] = ['run.sh', 'exit-code', 'output'].map((name) => join(clean.folder, name));
   if (script === undefined || code === undefined || output === undefined) throw new Error('three names');

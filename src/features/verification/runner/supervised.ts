@@ -36,7 +36,7 @@ export async function runSupervised(
   try {
     const exit_code = await new Promise<number>((resolve, reject) => {
       child.on('error', reject);
-      // Whoever it left behind would keep the streams open, and the watch does.
+      // Processes that it left behind would keep the streams open, and so would the watcher.
       child.on('exit', () => {
         endGroup();
         endMarked(runMark(env[RUN_MARK] ?? ''));

@@ -73,7 +73,7 @@ function newTaskText(task: JsonObject): string {
   return stringify(task, { lineWidth: 0 });
 }
 
-/** As somebody asks for it. */
+/** As the caller asks for it. */
 export function newTaskFileText(task: NewTaskFile): string {
   const { id, agent, title, priority, artefacts, notes, dependencies, created_by, created_at_ms, work_id } =
     task;

@@ -148,7 +148,7 @@ export async function fileTask(
   return refuse('task_changed', 'Others create tasks of this name all the time; try again.', { task_id });
 }
 
-/** Whether the file is in the tree, also where nobody can read it now; or the name is, with something else in it. */
+/** Whether the file is in the tree, also where it can not be read now; or the name is, with something else in it. */
 function writtenBefore(root: string, { id, work_id }: NewTaskFile): 'yes' | 'no' | 'another' {
   const tree = readTree(root);
   if (tree.files.some(({ task }) => task.work_id === work_id)) return 'yes';

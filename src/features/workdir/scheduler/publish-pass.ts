@@ -87,7 +87,7 @@ async function pushed(
   return failed(`It could not be pushed in ${ATTEMPTS_MAX} tries: ${reason}`);
 }
 
-/** How many of what, for whoever reads the history. */
+/** How many of what, for readers of the history. */
 function subjectOf(actions: readonly TaskAction[]): string {
   const moved = (to: string) =>
     actions.filter((action) => action.kind === 'move' && action.to.startsWith(to)).length;
