@@ -229,10 +229,7 @@ function findGit(fs: FileSystem, start: string): GitPlace | Dangling | undefined
   }
 }
 
-/**
- * Without git, the root is the nearest folder above that already has a store; otherwise each folder would
- * have a store of its own.
- */
+/** Without git, the root is the nearest folder above that has a store; otherwise each folder would have its own. */
 function ungitRoot(fs: FileSystem, start: string, home: string | undefined): string {
   const last = home === undefined ? undefined : resolveFrom(fs, '/', home);
   for (let directory = start; ; directory = parentOf(directory)) {
@@ -341,10 +338,7 @@ function listNames(fs: FileSystem, directory: string): string[] {
   }
 }
 
-/**
- * A worktree's entry here is git's first step in creating one, and a checkout in a separate process follows:
- * no agent can ask for a path in it so soon.
- */
+/** A worktree's entry here is git's first step in creating one, before its checkout: no agent can ask for a path in it so soon. */
 const LOOK_EVERY_MS = 3;
 
 function treeLister(source: TreeSource): () => readonly Tree[] {

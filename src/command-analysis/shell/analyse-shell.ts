@@ -44,7 +44,7 @@ export function filesWritten(command: string | readonly string[], place: ShellPl
 /** The same for a command line that was read before: guardrails and locks look at one reading. */
 export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: ShellPlace): Touched {
   const found = new ShellFindings(unknown, cwd);
-  // Files over there are nobody's here.
+  // Files on another machine are not files of this one.
   for (const each of commands) if (each.elsewhere !== true) noteWrites(each, found);
   return found.touched;
 }

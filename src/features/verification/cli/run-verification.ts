@@ -53,7 +53,7 @@ export async function verify(
   });
 }
 
-/** Who has a person's key, or forces a run, comes as a person. */
+/** A caller with a person's key, or one that forces a run, connects as a person. */
 async function connect(
   coxswain: Coxswain,
   options: RunVerificationOptions,

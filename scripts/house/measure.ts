@@ -1,0 +1,63 @@
+// `node scripts/house/measure.ts [revision]`: how far each capability is spread over the folders of src, and which share of the imports
+// crosses top-level folders, in the work tree or in a revision of the repository.
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { readProject, type SourceText } from '../../test/tidy/files.ts';
+import { importsIn } from '../../test/tidy/imports.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** By the words in a path; a slice counts whole, and what is thin in the transports does not. */
+const CAPABILITIES: Readonly<Record<string, RegExp>> = {
+  board: /(?:^|\/)features\/board\/|(?:^|\/)board(?:\/|-|\.)/,
+  claims:
+    /(?:^|\/)features\/claims\/|(?:^|\/)(?:claims|routing|views|fleet)(?:\/|-|\.)|claim-(?:edge|proposals|words)|feature-folder|stale-claims|foreign-lines\.ts|route-work/,
+  'work directories': /(?:^|\/)features\/workdir\/|(?:^|\/)(?:workdir|task-files|coordinate)(?:\/|-|\.)/,
+  verification: /(?:^|\/)features\/verification\/|(?:^|\/)(?:verification|verify)(?:\/|-commands|\.ts)/,
+  network: /(?:^|\/)features\/network\/|(?:^|\/)(?:network|proxy)(?:\/|-|\.)/,
+};
+
+/** Not the capability's: the audit's verification, the tables and columns of others. */
+const OTHERS = /ledger\/|stores\/|client\/|guardrails|trust\/|overview\//;
+
+function git(...words: string[]): string {
+  return execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
+}
+
+function sourcesAt(revision: string | undefined): SourceText[] {
+  if (revision === undefined) return readProject().filter(({ path }) => /^src\/.*\.ts$/.test(path));
+  const paths = git('ls-tree', '-r', '--name-only', revision, 'src').split('\n');
+  return paths
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => ({ path, text: git('show', `${revision}:${path}`) }));
+}
+
+function folderOf(path: string): string {
+  const parts = path.split('/').slice(1, -1);
+  return parts[0] === 'features' ? parts.slice(0, 2).join('/') : parts.join('/');
+}
+
+function topOf(path: string): string {
+  const [, top = '', ...rest] = path.split('/');
+  return rest.length === 0 ? '(src)' : top;
+}
+
+const files = sourcesAt(process.argv[2]);
+for (const [name, words] of Object.entries(CAPABILITIES)) {
+  const own = files.filter(({ path }) => words.test(path) && !OTHERS.test(path));
+  const inSlices = own.filter(({ path }) => path.startsWith('src/features/')).length;
+  const folders = new Set(own.map(({ path }) => folderOf(path)));
+  console.log(
+    `${name.padEnd(18)} ${String(own.length).padStart(4)} files in ${folders.size} folders (${inSlices} in slices)`,
+  );
+}
+const imports = importsIn(files);
+const crossing = imports.filter(({ from, to }) => topOf(from) !== topOf(to));
+const beyondKernel = imports.filter(({ to }) => topOf(to) !== 'kernel');
+const share = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)} %`;
+console.log(
+  `imports            ${imports.length}, ${share(crossing.length, imports.length)} across top-level folders`,
+);
+console.log(
+  `but for kernel     ${beyondKernel.length}, ${share(crossing.filter(({ to }) => topOf(to) !== 'kernel').length, beyondKernel.length)}`,
+);
