@@ -21,7 +21,7 @@ export async function granted(client: Client, operation: string, input: JsonObje
   return answer;
 }
 
-/** Everybody is waited for and nobody's time runs out: what is measured is never a deadline. */
+/** Every agent is waited for and no agent's time runs out: what is measured is never a deadline. */
 export async function setRoster(client: Client, bidders: readonly Bidder[]): Promise<void> {
   await granted(client, 'configure_board', {
     bid_deadline_seconds: 0,

@@ -27,7 +27,7 @@ export function openCleanup(): Cleanup {
     },
     async tempDir(name) {
       const path = await mkdtemp(join(tmpdir(), `cox-bench-${name}-`));
-      // Retried: whoever was interrupted may still be creating its last file.
+      // Retried: an interrupted process may still be creating its last file.
       undos.push(() => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
       return path;
     },

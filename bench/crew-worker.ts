@@ -135,6 +135,6 @@ process.on('message', async (message: number | 'close') => {
   const report: WorkerReport = { waits_ms };
   process.send?.(report);
 });
-// Whoever measures may be stopped in the middle; nobody is left behind.
+// The measuring process may be stopped in the middle; no worker is left behind.
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

@@ -58,7 +58,7 @@ export async function openCrew(way: Way, file: string, size: number): Promise<Cr
 }
 
 async function run(worker: ChildProcess, duration_ms: number): Promise<WorkerReport> {
-  // Nobody goes on listening: a worker is run again and again.
+  // No listener stays: a worker is run again and again.
   const over = new AbortController();
   const answered = once(worker, 'message', over);
   const died = once(worker, 'exit', over).then(() => {

@@ -111,7 +111,7 @@ export async function pull(
 
 /**
  * A cycle is "submit K, then drain K", timed as one. Submitting and working at the same time would favour
- * whoever lets its backlog grow. K follows the last rate, so that a round lasts about as long as asked.
+ * a system that lets its backlog grow. K follows the last rate, so that a round lasts about as long as asked.
  */
 export function cycles(queue: CycleQueue): Contender {
   const firstCount = 200;
@@ -136,9 +136,9 @@ export function cycles(queue: CycleQueue): Contender {
   };
 }
 
-/** Noise comes in waves of seconds, so a turn is short, and a round is many turns of everybody. */
+/** Noise comes in waves of seconds, so a turn is short, and a round is many turns of each. */
 const TURN_SECONDS = 0.3;
-/** A queue is filled and drained in each turn; in a short one nobody would be under full load for long. */
+/** A queue is filled and drained in each turn; in a short one no system would be under full load for long. */
 const FILLING_TURN_SECONDS = 1;
 
 /** One short unmeasured round to warm everything up, then the rounds, in turns. */
@@ -194,7 +194,7 @@ export async function alternate(
 ): Promise<GrowthRound> {
   const round: GrowthRound = { small_ms: [], large_ms: [] };
   for (let call = 0; call < calls; call++) {
-    // Whoever goes second finds warmer caches, so they swap.
+    // The second one finds warmer caches, so they swap.
     if (call % 2 === 0) {
       round.small_ms.push(await small());
       round.large_ms.push(await large());

@@ -1,4 +1,4 @@
-/** Listeners to server-sent events, in a process of their own: reading must not slow whoever is measured. */
+/** Listeners to server-sent events, in a process of their own: reading must not slow the measured process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';

@@ -35,7 +35,7 @@ async function newStore(bench: Bench): Promise<string> {
 }
 
 /**
- * One claim through all three phases: somebody publishes, a reviewer, a worker and a closer each take their grant and deliver.
+ * One claim through all three phases: an agent publishes, a reviewer, a worker and a closer each take their grant and deliver.
  * With standing bids that is 7 commits and the reading of each agent's work (the artefact and its context); with bids by call 10.
  * The agents are no-ops in this process that know of their grants; what it takes to hear of one is measured as latency.
  * One at a time each commit has a sync of its own, so 10 bare ones are reached only where a sync is slow (0.4 ms and more); a

@@ -16,7 +16,7 @@ const DECISIONS = 20_000;
 const LONG_TIMES = 50;
 const PLACE = { cwd: '/repo', home: '/h', root: '/repo' };
 
-/** Every command of the corpus, line upon line: nobody types that. */
+/** Every command of the corpus, line upon line: no person types that. */
 function wildScripts(operations: readonly Operation[]): string[] {
   const scripts: string[] = [];
   let text = '';

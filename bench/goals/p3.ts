@@ -9,7 +9,7 @@ const BATCH = 50;
 /** Queue cycles on PostgreSQL, durable: as the peers come, and against what the best of them can be tuned to. */
 export async function p3(bench: Bench): Promise<Row[]> {
   const server = await bench.postgres();
-  // A database each: nobody vacuums or bloats another's tables.
+  // A database each: none vacuums or bloats another's tables.
   const ours = async (batch: number): Promise<Contender> => {
     const { openOurs, ourQueue } = await import('../ours.ts');
     return cycles(ourQueue(await openOurs(await server.createDatabase()), CALLERS, batch));

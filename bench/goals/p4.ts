@@ -30,7 +30,7 @@ async function openOurPairs(dir: string): Promise<Contender> {
   };
 }
 
-/** The same from processes of their own: through whoever of them sits, or each with its connection to Redis. */
+/** The same from processes of their own: through the one of them that sits, or each with its connection to Redis. */
 async function openCrewPairs(way: 'seat' | 'redis', place: string, name: string): Promise<Contender> {
   const crew = await openCrew(way, place, LOCK_CALLERS);
   return {

@@ -65,7 +65,7 @@ class Workplace {
     return took_ms;
   }
 
-  /** A file that nobody has: it is locked for the agent, durably. */
+  /** A file that no agent holds: it is locked for the agent, durably. */
   edit(): number {
     this.#edits += 1;
     return this.hook({ agent: 'ann', tool: 'Edit', input: { file_path: `src/file-${this.#edits}.ts` } });

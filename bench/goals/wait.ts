@@ -9,7 +9,7 @@ const WAITERS = 50;
 /** A minute, unless the rounds are made shorter than usual. */
 const waitSeconds = (bench: Bench): number => Math.min(60, bench.rounds * bench.seconds * 10);
 
-/** Fifty agents of one process wait for one lock that nobody releases: what that costs the processor. */
+/** Fifty agents of one process wait for one lock that is never released: what that costs the processor. */
 async function waiting(bench: Bench): Promise<Row> {
   const dir = await bench.cleanup.tempDir('wait');
   const store = `sqlite:${join(dir, 'wait.db')}`;

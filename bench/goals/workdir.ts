@@ -124,7 +124,7 @@ async function turns(count: number, play: (n: number) => Promise<Turn>): Promise
   return played;
 }
 
-/** Passes over work directories beside what reading the files costs anybody. */
+/** Passes over work directories beside what reading the files costs any program. */
 export async function workdir(bench: Bench): Promise<Row[]> {
   const dir = await bench.cleanup.tempDir('workdir');
   const [small, large, moving] = ['small', 'large', 'moving'].map((name) => join(dir, name)) as [

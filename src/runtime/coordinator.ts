@@ -10,11 +10,12 @@ import { Grants } from './connection-grants.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
 import {
+  type AnyCommand,
   type AnyOperation,
   type Authority,
   answerOf,
   type InputSchema,
-  type Operation,
+  type InternalCommand,
   type Parsed,
   type Step,
 } from './operation.ts';
@@ -82,13 +83,13 @@ export class Connection {
    * The same for an input that our own code has put together, as the compiler checks it: a hook would start three times as
    * slowly with the schema library. Nothing that came in from outside as a request goes this way.
    */
-  async performBuilt<I extends object>(operation: Operation<I>, input: I): Promise<JsonObject> {
+  async performBuilt<I extends object>(command: InternalCommand<I>, input: I): Promise<JsonObject> {
     const started_ms = this.#context.clock.elapsed_ms();
-    return await this.#carryOut(operation, { ok: true, value: input }, started_ms, {});
+    return await this.#carryOut(command, { ok: true, value: input }, started_ms, {});
   }
 
   async #carryOut(
-    operation: AnyOperation,
+    operation: AnyCommand,
     parsed: Parsed<object>,
     started_ms: number,
     options: CallOptions,
@@ -148,7 +149,7 @@ export class Connection {
   }
 
   /** What keeps the call from being made: it would only wait for the store once more. A read may well succeed. */
-  #touch(operation: AnyOperation): Promise<Refusal | undefined> | undefined {
+  #touch(operation: AnyCommand): Promise<Refusal | undefined> | undefined {
     const { presence } = this.#context;
     const { shows = 'always' } = this.#showing;
     if (presence === undefined || shows === 'never' || operation.machine) return undefined;
@@ -200,7 +201,7 @@ export class Connection {
   }
 
   async #handle(
-    operation: AnyOperation,
+    operation: AnyCommand,
     input: object,
     step: Step,
     demand: Demand | undefined,
@@ -225,7 +226,7 @@ export class Connection {
   }
 
   /** Whether the caller's profile has it at all; and one more call, where that is counted. */
-  async #check(operation: AnyOperation, demand: Demand): Promise<Refusal | undefined> {
+  async #check(operation: AnyCommand, demand: Demand): Promise<Refusal | undefined> {
     try {
       const found = await this.enforcer?.check(operation, demand);
       if (found === undefined || 'success' in found) return found as Refusal | undefined;
@@ -240,7 +241,7 @@ export class Connection {
   }
 
   #request(
-    operation: Pick<AnyOperation, 'name' | 'mutates' | 'unlogged'>,
+    operation: Pick<AnyCommand, 'name' | 'mutates' | 'unlogged'>,
     input: JsonObject,
     started_ms: number,
   ): Request {

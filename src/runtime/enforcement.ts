@@ -3,16 +3,16 @@ import type { Refusal } from '../kernel/refusal.ts';
 import type { Decision } from '../ledger/decision.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Demand, DoorName } from './access.ts';
-import type { AnyOperation, Authority } from './operation.ts';
+import type { AnyCommand, Authority } from './operation.ts';
 
 /** Holds one connection's calls against its agent's profile. The trust slice implements it. */
 export interface CallEnforcer {
-  demand(operation: AnyOperation): Demand;
+  demand(operation: AnyCommand): Demand;
   /** Nothing stands against the call, as far as that can be said without waiting. */
-  passes(operation: AnyOperation, demand: Demand): boolean;
+  passes(operation: AnyCommand, demand: Demand): boolean;
   /** The same with a look into the store. `counts`: the call is counted in a commit of its own, which this decision makes. */
   check(
-    operation: AnyOperation,
+    operation: AnyCommand,
     demand: Demand,
   ): Promise<Refusal | { counts?: Decision<JsonObject> | undefined }>;
   /** The decision, together with what the profile says about it, in one commit. */

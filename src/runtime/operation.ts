@@ -113,34 +113,8 @@ export interface Route {
   readonly path: string;
 }
 
-/**
- * One thing that can be asked for. From this declaration come the MCP tool, the HTTP route, the CLI command, the library
- * method and the audit row; a new operation is a new declaration and nothing else.
- */
-export interface Operation<I extends object = object> {
-  /** The wire name: `acquire_lock`. */
-  readonly name: string;
-  /** The CLI's words: `cox lock acquire`. */
-  readonly group: string;
-  readonly verb: string;
-  readonly summary: string;
-  readonly route: Route;
-  /** Other addresses under which users of other coordinators know it. */
-  readonly aliases?: readonly Route[];
-  /** False: changes nothing, safe to repeat, no operation id. */
-  readonly mutates: boolean;
-  /** All it changes is in one commit of its own (`run`), which proves the rules it went by: what lets it try may be old. */
-  readonly proven?: boolean | undefined;
-  /** Ends or takes away what others may count on: a client may want to ask its person first. */
-  readonly destructive?: true;
-  /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
-  readonly repeatable?: true;
-  /** Needs no key over HTTP. */
-  readonly open?: true;
-  /** Says itself that the agent is there, or has gone; the loop does not say it again. */
-  readonly signs?: 'here' | 'gone';
-  /** Answered by this machine alone: the store is not opened for it and need not be up. */
-  readonly machine?: true;
+/** What a caller has to be, and to be allowed, for a command. */
+export interface Access {
   /** For operators and persons: no agent's key permits it, and it is no MCP tool. */
   readonly administers?: true;
   /** For a proven person alone, through every transport; it is no MCP tool. */
@@ -151,25 +125,82 @@ export interface Operation<I extends object = object> {
   readonly trust?: TrustLevel;
   /** Gives back, reports or ends: possible also when a profile's time is up. */
   readonly winds_down?: true;
-  /** The field that the CLI fills with the contents of the file it is given. */
-  readonly file?: string;
+}
+
+/**
+ * What the one loop carries out. By itself it is internal: no transport offers it, and only our own code asks for it, with an input
+ * that it has built.
+ */
+export interface InternalCommand<I extends object = object> extends Access {
+  /** The name in the log, and on the wire: `acquire_lock`. */
+  readonly name: string;
+  /** The first of the command line's words, `lock`; a profile may allow or block the whole group. */
+  readonly group: string;
+  /** False: changes nothing, safe to repeat, no operation id. */
+  readonly mutates: boolean;
+  /** All it changes is in one commit of its own (`run`), which proves the rules it went by: what lets it try may be old. */
+  readonly proven?: boolean | undefined;
+  /** Says itself that the agent is there, or has gone; the loop does not say it again. */
+  readonly signs?: 'here' | 'gone';
+  /** Answered by this machine alone: the store is not opened for it and need not be up. */
+  readonly machine?: true;
   /** Fields whose value stands in no log, not even in part. */
   readonly unlogged?: readonly string[];
-  /** An input that works as it stands: the example of the OpenAPI document, which a test sends. */
-  readonly sample?: JsonObject;
-  /** The CLI's arguments without a flag, in order. */
+  handle(input: I, step: Step): Promise<JsonObject>;
+}
+
+/** How the command line offers an operation. */
+export interface CommandLineForm {
+  /** The second of its words: `cox lock acquire`. */
+  readonly verb: string;
+  /** The field that is filled with the contents of the file that is named. */
+  readonly file?: string;
+  /** The arguments without a flag, in order. */
   readonly positional?: readonly string[];
   /** The list that takes all arguments when there is more than the one positional one. */
   readonly several?: string;
-  /** The field that says for how long the call may wait; the CLI then takes Ctrl-C for "not any more". */
+  /** The field that says for how long the call may wait; Ctrl-C then means "not any more". */
   readonly waits?: string;
   readonly examples: readonly string[];
-  /** Offered to an MCP client by default; the list costs every agent context. */
+}
+
+/** How HTTP offers an operation. */
+export interface HttpForm {
+  readonly route: Route;
+  /** Other addresses under which users of other coordinators know it. */
+  readonly aliases?: readonly Route[];
+  /** Needs no key. */
+  readonly open?: true;
+  /** An input that works as it stands: the example of the OpenAPI document, which a test sends. */
+  readonly sample?: JsonObject;
+}
+
+/** What an MCP client is told about an operation. */
+export interface ToolForm {
+  /** Offered by default; the list costs every agent context. */
   readonly standard: boolean;
+  /** Ends or takes away what other agents may count on: a client may want to ask its person first. */
+  readonly destructive?: true;
+  /** Asked for again with the same input it changes nothing more, so a client may simply try again. */
+  readonly repeatable?: true;
+}
+
+/**
+ * One thing that can be asked for. From this declaration come the MCP tool, the HTTP route, the CLI command, the library
+ * method and the audit row; a new operation is a new declaration and nothing else.
+ */
+export interface Operation<I extends object = object>
+  extends InternalCommand<I>,
+    CommandLineForm,
+    HttpForm,
+    ToolForm {
+  readonly summary: string;
   /** Behind a function: importing the schema library would triple the start of a short command. */
   input(): Promise<InputSchema<I>>;
-  handle(input: I, step: Step): Promise<JsonObject>;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: the loop erases each command's own input type.
+export type AnyCommand = InternalCommand<any>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of operations erases each one's own input type.
 export type AnyOperation = Operation<any>;

@@ -23,7 +23,7 @@ const client = await connect({ store: options.store, agent_id: options.agent_id 
 const random = new Seeded(options.seed);
 const count = { grants: 0, refusals: 0, waited: 0, overlaps: 0, unavailable: 0 };
 
-/** Looks whether anybody is in a file who must not be beside us, and is in it for a moment. */
+/** Looks whether a process is in a file that must not be beside this one, and is in it for a moment. */
 async function criticalSection(areas: readonly string[], shared: boolean): Promise<void> {
   const marks: string[] = [];
   for (const file of new Set(areas.flatMap((area) => [...filesOf(area)]))) {

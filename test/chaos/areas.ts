@@ -1,6 +1,6 @@
 // node test/chaos/areas.ts --seconds 20 --processes 16 --store URL
 // Many processes with random programs of locks on files, folders and patterns, shared and exclusive, some waiting in line.
-// Nobody may ever be inside with another who must not, by their own eyes and by the log; nobody overtakes who waits.
+// No process may ever be inside with one that must not be there, by their own eyes and by the log; none overtakes a waiter.
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
 import { compareWithLive, replay } from '../../src/ledger/replay.ts';

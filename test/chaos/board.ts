@@ -60,13 +60,13 @@ export async function killOrchestrators(
     crew[place] = startOne(store, folder, news);
   };
   try {
-    // The first time surely amid an agent's work, which somebody then has to go on with.
+    // The first time surely amid an agent's work, which another run then has to go on with.
     await until(async () => readFileSync(executions, 'utf8') !== '');
     for (const place of crew.keys()) await kill(place);
     await until(async () => adoptedIn(news) > 0);
     rmSync(`${executions}.hold`);
     while (open > 0 || killed < kills) {
-      // A moment that nobody chose: whatever is under way then is what the kill falls into.
+      // A random moment: whatever is under way then is what the kill falls into.
       await systemClock.sleep(200 + Math.random() * 1000);
       open = await openClaims(store);
       if (killed >= kills) continue;

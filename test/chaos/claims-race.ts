@@ -1,5 +1,5 @@
 // node test/chaos/claims-race.ts --stores sqlite,postgres,dynamodb --processes 16 --pairs 1000
-// Many processes race for many features and edges on each store: each pair is granted once, by what everybody was told and by the
+// Many processes race for many features and edges on each store: each pair is granted once, by what every process was told and by the
 // log. Who wins is chance; so the first store's winners then claim in the same order on the others, and all logs fold to the same.
 import { join } from 'node:path';
 import type { ClaimState } from '../../src/features/claims/edge-claim.ts';
@@ -34,7 +34,7 @@ export interface StoreRace {
   readonly granted: number;
   readonly rejected: number;
   readonly winners: number;
-  /** Pairs that somebody else asked for before the one who got it had its answer. */
+  /** Pairs that another process asked for before the one that got it had its answer. */
   readonly contested: number;
   readonly unavailable: number;
   readonly faults: string[];
@@ -74,7 +74,7 @@ const described = ({ store, granted, rejected, winners, contested, seconds }: St
   `${store} granted ${granted} (to ${winners}, ${contested} of them contested), rejected ${rejected}, ${seconds.toFixed(1)} s`;
 
 async function raceOn(name: string, store: string, processes: number, pairs: number) {
-  // Whoever creates the store is not what this is about.
+  // Creating the store is not what this is about.
   await (await open({ store })).close();
   const racers = Array.from({ length: processes }, (_, index) =>
     startProgram('claims-race-worker.ts', { store, index, processes, pairs }),
@@ -124,7 +124,7 @@ function contestedAmong(answers: readonly Raced[]): number {
   return contested.reduce((sum, each) => sum + each, 0);
 }
 
-/** What everybody was told, what the log says and what the store holds are the same story. */
+/** What every process was told, what the log says and what the store holds are the same story. */
 async function judge(store: string, answers: readonly Raced[], pairs: number) {
   const coxswain = await open({ store });
   try {

@@ -40,7 +40,7 @@ test('[CLAIM-10] [LOCK-3] clocks an hour apart: everybody agrees who holds what,
     using late = new Machine(table.url, 'late', HOUR_MS);
     using right = new Machine(table.url, 'right', 0);
     const machines = [early, late, right];
-    // In turns, one granted and two refused each time, whoever's clock is how wrong.
+    // In turns, one granted and two refused each time, however wrong which clock is.
     for (const [turn, holder] of machines.entries()) {
       const asked = { feature: `F-${turn}`, edge: EDGE };
       const granted = await holder.call('claim_edge', asked);

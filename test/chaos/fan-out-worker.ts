@@ -9,7 +9,7 @@ interface Options {
   readonly parent: string;
   readonly fencing_token: number;
   readonly success: boolean;
-  /** What it asks for: the dependents, or a type that nobody has, so that it does nothing but pass on. */
+  /** What it asks for: the dependents, or a type that no task has, so that it does nothing but pass on. */
   readonly task_type: string;
 }
 

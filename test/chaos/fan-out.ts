@@ -1,5 +1,5 @@
 // node test/chaos/fan-out.ts --dependents 10000 --kills 20 --store URL
-// A parent with thousands of dependents ends; whoever passes that on is killed with SIGKILL again and again. In the end every
+// A parent with thousands of dependents ends; the process that passes that on is killed with SIGKILL again and again. In the end every
 // dependent has been told exactly once.
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
@@ -144,7 +144,7 @@ async function finish(store: string, plan: Plan): Promise<string> {
   return `the last complete_work ${complete_ms?.toFixed(0)} ms, slowest get_work ${get_ms_max?.toFixed(0)} ms`;
 }
 
-/** Every dependent was told once, in the words of its policy, and nobody was handed out who should not be. */
+/** Every dependent was told once, in the words of its policy, and no task was handed out that should not be. */
 function judge(entries: readonly LogEntry[], { parent, success, policies }: Plan): string[] {
   const faults = leaseFaults(entries);
   const events = entries.flatMap((entry) => entry.events);

@@ -46,7 +46,7 @@ export async function killWriters(store: string, kills: number, processes: numbe
   const names = Array.from({ length: processes }, (_, slot) => lanesOf(slot)).flat();
   const { rows, ...account } = await judge(store, folder.path, names);
   account.faults.unshift(...faults);
-  // The store is there all the time, whoever dies.
+  // The store is there all the time, whichever process dies.
   if (account.unread > 0) account.faults.push(`${account.unread} reads were told that the store is away`);
   const seconds = ((performance.now() - started_ms) / 1000).toFixed(1);
   const engine = store.slice(0, store.indexOf(':'));

@@ -103,7 +103,7 @@ interface Standing {
   readonly alive_until_ms: number;
 }
 
-/** Of locks on areas: two masters of one file, tokens that do not grow, grants past somebody who waits. */
+/** Of locks on areas: two masters of one file, tokens that do not grow, grants past a waiter. */
 export function areaFaults(entries: readonly LogEntry[]): string[] {
   const judge = new AreaJudge();
   for (const entry of entries) for (const event of entry.events) judge.step(event, entry);

@@ -1,5 +1,5 @@
 // node test/chaos/race.ts --seconds 10 --processes 32 --store URL
-// Many processes race for one path; nobody may ever be inside with another, by their own eyes and by the log.
+// Many processes race for one path; no two may ever be inside together, by their own eyes and by the log.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
@@ -20,7 +20,7 @@ export async function race(store: string, processes: number, seconds: number): P
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, 'last-token'), '0');
   const path = 'src/wanted.ts';
-  // Whoever creates the store is not what this is about.
+  // Creating the store is not what this is about.
   const before = await endOfLog(store);
   const racers = Array.from({ length: processes }, (_, index) =>
     startProgram('race-worker.ts', { store, folder: folder.path, agent_id: `racer-${index}`, path }),

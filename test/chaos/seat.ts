@@ -1,6 +1,6 @@
 // node test/chaos/seat.ts --kills 1000 --stops 200 --seconds 60
-// Whoever sits is killed or stopped, again and again, under load. Nothing acknowledged may be lost, nothing done twice,
-// and nobody may wait long.
+// The process that sits is killed or stopped, again and again, under load. Nothing acknowledged may be lost, nothing done twice,
+// and no process may wait long.
 import {
   closeSync,
   cpSync,
@@ -28,7 +28,7 @@ const BEAT_MS = 20;
 const STALL_MS = 200;
 /** Most stops are short; some outlast the wait for an answer, the wait for the file and the seat's lease. */
 const stop_ms = () => Math.random() ** 4 * 7000;
-/** Of these the seat was in the middle of a commit: whoever waits for the file is told so, within the time. */
+/** Of these the seat was in the middle of a commit: a process that waits for the file is told so, within the time. */
 const UNAVAILABLE = 'database_unavailable';
 
 export interface SeatResult {
@@ -51,7 +51,7 @@ interface Pause {
 /** When a process of this number could not have gone on, whatever the others did. */
 type Standstills = (pid: number) => readonly Pause[];
 
-/** Finds out when the machine or its disk itself stands still: nobody waits for a neighbour then. */
+/** Finds out when the machine or its disk itself stands still: no process waits for a neighbour then. */
 class Pulse {
   readonly stalls: Pause[] = [];
   #beating = true;
@@ -128,7 +128,7 @@ class Crew {
     await this.start(found.slot);
   }
 
-  /** When each process stood still: its own calls did not wait for anybody then. */
+  /** When each process stood still: its own calls did not wait for another process then. */
   readonly stopped = new Map<number, Pause[]>();
 
   async stop(pid: number, duration_ms: number): Promise<void> {

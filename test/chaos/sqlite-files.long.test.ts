@@ -1,4 +1,4 @@
-// What can happen to a file: cut, overwritten, somebody else's, newer than we are, moved away or replaced under our feet.
+// What can happen to a file: cut, overwritten, another program's, newer than we are, moved away or replaced under our feet.
 // Always a clear refusal, never a commit that was acknowledged and is gone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -51,7 +51,7 @@ async function stopPastClaim(crew: Omit<AgentOptions, 'agent_id'>): Promise<void
   const first = await sleeper.call('get_work', { lease_minutes: SHORT });
   assert.equal(first.task_id, task_id);
   sleeper.signal('SIGSTOP');
-  // Whoever asks for work notices first that the claim ran out, and gets the task after a pause of five seconds.
+  // The next caller that asks for work notices first that the claim ran out, and gets the task after a pause of five seconds.
   await until(async () => {
     assert.equal((await other.call('get_work')).reason, 'no_tasks_available');
     return (await other.call('show_work', { task_id })).status === 'delayed';

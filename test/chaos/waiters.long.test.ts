@@ -1,4 +1,4 @@
-// Processes that stand in line and die, or stop for a while: whoever is behind them is served in seconds.
+// Processes that stand in line and die, or stop for a while: the waiter behind them is served in seconds.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -38,7 +38,7 @@ async function dieInLine(store: string, signal: 'SIGKILL' | 'SIGSTOP'): Promise<
   assert.ok(delay_ms < limits.waiter_alive_ms + SLACK_MS, `${delay_ms} ms`);
   if (signal === 'SIGSTOP') {
     first.signal('SIGCONT');
-    // It goes on waiting, behind whoever passed it meanwhile.
+    // It goes on waiting, behind the waiter that passed it meanwhile.
     assert.equal((await holder.call('acquire_lock', { file_path: 'src/a.ts' })).locked_by, 'second');
     await standsInLine(holder, 'first');
     await second.call('release_lock', { file_path: 'src/' });

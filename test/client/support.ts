@@ -9,7 +9,7 @@ export interface Server extends AsyncDisposable {
   readonly url: string;
 }
 
-/** `cox serve` as a process, for whoever has the key. */
+/** `cox serve` as a process, for callers that have the key. */
 export async function serve({ folder, store }: Scratch, port = '0'): Promise<Server> {
   const env = { COORDINATION_API_KEYS: KEY, API_RATE_LIMIT: '0' };
   const child = start(['serve', '--port', port, '--store', store, '--json'], { cwd: folder, env });
@@ -80,7 +80,7 @@ export async function proxy(to: Server, fates: Fate[]): Promise<Proxy> {
   };
 }
 
-/** A port on which nobody listens. */
+/** A port on which no program listens. */
 export async function deadUrl(): Promise<string> {
   const server = createTcpServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -89,7 +89,7 @@ export class Turn implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const { pid, exitCode, signalCode, stdout, stderr } = this.#child;
     if (pid !== undefined && exitCode === null && signalCode === null) kill(family(pid));
-    // Whoever else has them open must not keep the test alive.
+    // Another process that has them open must not keep the test alive.
     stdout?.destroy();
     stderr?.destroy();
     await this.#model[Symbol.asyncDispose]();

@@ -14,7 +14,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Processor time, so that a busy machine fails nobody. */
+/** Processor time, so that a busy machine fails no test. */
 function bounded(command: string): void {
   const start = process.cpuUsage();
   const touched = filesWritten(command, PLACE);

@@ -7,7 +7,7 @@ const CHARS = 200_000;
 /** What costs the square of its length takes minutes here; what does not, a hundredth of this. */
 const CPU_MS_MAX = 1000;
 
-/** Processor time, so that a busy machine fails nobody. */
+/** Processor time, so that a busy machine fails no test. */
 function answered(command: string | readonly string[]): void {
   const start = process.cpuUsage();
   filesWritten(command, PLACE);

@@ -6,7 +6,7 @@ import type { Scene } from './suite.ts';
 
 const dangerous = (n: number) => ({ operation_text: `rm -rf /raced/${n}` });
 
-/** Somebody who has proven to be a person, beside whatever door. */
+/** A proven person, beside any transport. */
 function person(scene: Scene, name = 'bob') {
   const actor = { agent_id: `person:${name}`, agent_type: 'person', session_id: name };
   const connection = scene.coxswain().connect(actor, 'person');

@@ -8,7 +8,7 @@ import type { Scene } from './suite.ts';
 
 const BRIEFLY = 0.02;
 
-/** Somebody stands in line for it. */
+/** An agent stands in line for it. */
 async function standsInLine(look: Call, file_path: string, agent_id: string): Promise<void> {
   await until(async () => {
     const { waiting = [] } = await look('check_locks', { file_paths: [file_path] });

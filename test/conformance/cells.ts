@@ -26,7 +26,7 @@ export const cellContext: StoreContext = {
   ids,
 };
 
-/** On SQLite beside the product's own file: whoever opens that makes records from all of its rows, and knows no cells. */
+/** On SQLite beside the product's own file: a process that opens that makes records from all of its rows, and knows no cells. */
 export function openCells(url: string): Promise<Store> {
   return openStore(url.startsWith('sqlite:') ? `${url}-of-cells` : url, cellContext);
 }

@@ -14,7 +14,7 @@ const FIRST_MS = 400;
 
 const staleOf = (status: JsonObject) => (status.stale as JsonObject[]).map(({ feature }) => feature);
 
-/** What silence does to a claim, by the store's clock; and the mode in which nobody claims. */
+/** What silence does to a claim, by the store's clock; and the mode in which no agent claims. */
 export function claimTimeCases(scene: Scene): void {
   const at = scene.engine;
   /** Every case has its project, so that one's silence is not another's. */
@@ -31,7 +31,7 @@ export function claimTimeCases(scene: Scene): void {
     );
   const staleAfter = (stale_ms: number) => ({ stale_ms });
   const endsAfter = (ttl_ms: number) => ({ ttl_ms });
-  /** Somebody looks until it is said; at the very moment it is due, it may be shown before it is said. */
+  /** The test looks until it is said; at the very moment it is due, it may be shown before it is said. */
   const becomesStale = (fleet: TestFleet, feature: string, times = 1) =>
     until(
       async () => {

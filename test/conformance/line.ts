@@ -25,7 +25,7 @@ export function lineCases(scene: Scene): void {
     const waiters = state?.waiters ?? [];
     return waiters.filter(({ task_types }) => task_types?.includes(type)).map(({ agent_id }) => agent_id);
   };
-  /** Everybody who ever stood in it, by the log. */
+  /** Every agent that ever stood in it, by the log. */
   const joined = async () => {
     const names: unknown[] = [];
     for (let position = 0; ; ) {
@@ -138,7 +138,7 @@ export function lineCases(scene: Scene): void {
         }),
       });
     };
-    // Who does not wait itself clears nobody away, and needs not.
+    // A caller that does not wait clears no waiter away, and need not.
     await haunt('passed', 300);
     const left = await submit('passed');
     const plain = await until(async () => {

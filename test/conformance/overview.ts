@@ -69,7 +69,7 @@ export function overviewCases(scene: Scene): void {
     await submit('after-risky', { depends_on: [failed] });
     const claim = await as('eve')('get_work', { task_types: ['risky'] });
     await as('eve')('complete_work', { task_id: claim.task_id, success: false, error_message: 'no' });
-    // Whoever asks for work passes on what has ended.
+    // A caller that asks for work passes on what has ended.
     await as('eve')('get_work', { task_types: ['none'] });
     const { seen } = await lookAround(coxswain);
     const things = rows(seen.needs_you).map(({ what, command, holds_back }) => [what, command, holds_back]);

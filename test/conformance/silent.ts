@@ -42,7 +42,7 @@ class Crew {
     return { stale_threshold_minutes: this.#pace.limit_ms / 60_000 };
   }
 
-  /** Long enough for whoever is quiet now to be taken for dead, while this one goes on living. */
+  /** Long enough for a session that is quiet now to be taken for dead, while this one goes on living. */
   async silence(alive?: Call): Promise<void> {
     const end_ms = performance.now() + this.#pace.limit_ms * 1.1;
     await this.#pace.until(async () => {

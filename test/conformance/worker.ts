@@ -44,7 +44,7 @@ const roles: Record<string, (job: Job) => Promise<unknown>> = {
     await start();
     const won: string[] = [];
     for (let n = 0; n < count; n += 1) {
-      // Everybody writes the edge in another way; all of them mean one.
+      // Every worker writes the edge in another way; all of them mean one.
       const edge = ['design→code', 'design_code', 'Design -> Code'][(n + Number(agent_id.at(-1))) % 3] ?? '';
       const answer = await client.call('claim_edge', { feature: `raced-${n}`, edge });
       if (answer.success === true) won.push(`raced-${n}`);

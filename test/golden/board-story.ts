@@ -26,7 +26,7 @@ async function tellOfRework({ ask, paul }: Telling, walt: Connection, rita: Conn
   await ask(rita, 'deliver_artefact', { claim_id, type: 'Review', payload: '{}' });
 }
 
-/** One is silent, one fails and is asked again, one comes and goes; the last word is somebody's who has seen enough. */
+/** One is silent, one fails and is asked again, one comes and goes; the last word is that of a person. */
 async function tellOfMishaps(
   { ask, pass }: Telling,
   [op, emma, nina]: [Connection, Connection, Connection],

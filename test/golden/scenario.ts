@@ -42,7 +42,7 @@ function fleetIn(folder: string): Fleet {
 
 type Ask = (who: Connection, name: string, input: JsonObject) => Promise<JsonObject>;
 
-/** Readers, a folder, a pattern, and somebody who waits until the time of another is over. */
+/** Readers, a folder, a pattern, and an agent that waits until another one's time is over. */
 async function tellOfFolders(ask: Ask, anna: Connection, bert: Connection): Promise<void> {
   await ask(anna, 'acquire_lock', { file_paths: ['docs/', 'docs/*.md'], shared: true, ttl_minutes: 5 });
   await ask(bert, 'acquire_lock', { file_path: 'docs/a.md', shared: true, reason: 'read', ttl_minutes: 5 });
@@ -89,7 +89,7 @@ const THE_REST = [
 export async function tellStory(folder: string): Promise<LogEntry[]> {
   let now_ms = Date.UTC(2026, 0, 5, 9);
   const clock: Clock = { now_ms: () => now_ms, elapsed_ms: () => now_ms, sleep: async () => {} };
-  /** Whoever waits does so until it has to say that it still does. */
+  /** A waiter waits until it has to say that it still does. */
   const hints = () => ({
     next: async (until_ms: number) => {
       now_ms = until_ms;
@@ -152,7 +152,7 @@ export async function tellStory(folder: string): Promise<LogEntry[]> {
   if ((await ask(anna, 'show_work', { task_id: fragile })).status !== 'dead')
     throw new Error('the story went wrong');
   await tellOfFolders(ask, anna, bert);
-  // Nobody submits meanwhile: it joins the line and leaves it.
+  // No agent submits meanwhile: it joins the line and leaves it.
   await ask(bert, 'get_work', { task_types: ['none'], wait_seconds: 1 });
 
   writeFileSync(join(folder, 'teams.yaml'), TEAM);

@@ -22,7 +22,7 @@ async function reach(telling: Telling, who: Connection, command: string, found: 
 const PUBLISH = finding('package_publishing', 'npm_publish');
 const FORCE_PUSH = finding('git_force', 'force_push');
 
-/** What nobody knows of is told once; who is told and does not answer is told that it failed. */
+/** An unknown notice is told once; a channel that does not answer is recorded as failed. */
 async function tellOfNotices(telling: Telling): Promise<void> {
   const { store, project, connect, build } = telling;
   const housekeeper = connect(HOUSEKEEPER);

@@ -33,7 +33,7 @@ function step(name: string, decision: Decision<JsonObject>): Operation {
   };
 }
 
-/** A run of its own that lives, is handed to somebody else, and one whose result is known at once. */
+/** A run of its own that lives, is handed to another service, and one whose result is known at once. */
 async function tellOfRuns({ build }: Telling, runner: Connection): Promise<void> {
   const { actor } = runner;
   const commit = async (name: string, decision: Decision<JsonObject>) =>

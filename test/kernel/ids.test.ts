@@ -17,7 +17,7 @@ test('[STORE-1] an id is a UUIDv7 that bears its time', () => {
       );
       const found = V7.exec(ids.uuid());
       assert.ok(found !== null);
-      // Nobody has asked before the first millisecond.
+      // No caller has asked before the first millisecond.
       assert.equal(Number.parseInt(`${found[1]}${found[2]}`, 16), time_ms);
     }),
   );

@@ -5,7 +5,7 @@ type Line<I, O> =
   | { readonly call: number; readonly at: string; readonly key: string; readonly input: I }
   | { readonly answer: number; readonly at: string; readonly output: O };
 
-/** CLOCK_MONOTONIC: one clock for all processes of the machine, and nobody sets it. */
+/** CLOCK_MONOTONIC: one clock for all processes of the machine, and it is never set. */
 function now(): string {
   return String(process.hrtime.bigint());
 }

@@ -17,7 +17,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Decision } from '../../src/ledger/decision.ts';
 import { commands } from '../../src/runtime/commands.ts';
 import type { Coxswain } from '../../src/runtime/coxswain.ts';
-import { type AnyOperation, answerOf, type Operation } from '../../src/runtime/operation.ts';
+import { type AnyOperation, answerOf, type InternalCommand } from '../../src/runtime/operation.ts';
 import { FORCE_PUSH, guard as guardOf } from '../features/trust/guard-facts.ts';
 
 const ALICE = { agent_id: 'alice', agent_type: 'codex_cloud', session_id: 's' };
@@ -70,11 +70,10 @@ test('[APPR-2] what was asked for at one door may be done at another, once', asy
 });
 
 /** As an operation would that has something dangerous in it. */
-function dangerous(guard: Guard): Operation<{ id: string }> {
+function dangerous(guard: Guard): InternalCommand<{ id: string }> {
   return {
     ...guardAction,
     name: 'submit_changeset',
-    input: () => Promise.reject(new Error('built by the test')),
     handle: async ({ id }, step) => {
       const answer = answerOf(
         await step.run(guarded(guard, submitChangeset(id, step.caller, { files: ['a.ts'] }))),

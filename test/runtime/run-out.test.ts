@@ -8,7 +8,7 @@ import { agent } from '../conformance/engine.ts';
 
 const READERS = limits.expiries_per_commit + 1;
 
-/** Where many read until their time was up, and what somebody wants to write then. */
+/** Where many read until their time was up, and what an agent wants to write then. */
 const CASES = [
   { what: 'the file itself', read: 'docs/a.md', wanted: 'docs/a.md' },
   { what: 'a folder above the file', read: 'docs/', wanted: 'docs/a.md' },

@@ -37,7 +37,7 @@ export async function play(
     another: async () => new TestFleet(await behind.open(), all),
     async pass(more_s) {
       by_s += more_s;
-      // Somebody hears of it with the next answer, whatever it is about.
+      // The process hears of it with the next answer, whatever it is about.
       await coxswain.store.find(coxswain.project, { keys: [{ kind: 'lock', id: 'none' }] });
     },
   });
@@ -65,7 +65,7 @@ export async function sortKeys({ table }: Behind, prefix: string): Promise<strin
   return Items.map(({ SK }) => SK?.S ?? '');
 }
 
-/** As TTL does it: without a word to anybody, and without what belongs to it. */
+/** As TTL does it: without telling any process, and without what belongs to it. */
 export async function sweep({ table }: Behind, SK: string): Promise<void> {
   using client = await plainClient(table.endpoint);
   await client.sdk.send(new DeleteItemCommand({ TableName: table.table, Key: keyOf(SK) }));

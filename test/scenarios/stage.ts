@@ -7,7 +7,7 @@ import { SEED_RULES, TestFleet } from '../support/fleet.ts';
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60_000;
 
-/** A clock that stands until somebody moves it. */
+/** A clock that stands until the test moves it. */
 export interface Hands {
   pass(by_ms: number): void;
   now_ms(): number;

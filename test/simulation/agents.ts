@@ -125,7 +125,7 @@ export class Agent {
     return { operation, input };
   }
 
-  /** Mostly what makes sense now: nobody completes what it never had, at least not often. */
+  /** Mostly what makes sense now: no agent completes what it never had, at least not often. */
   #sensible(wish: Wish, random: Seeded): Wish {
     const tasks = this.#world.model.tasks.all.size;
     if (wish.startsWith('submit')) return tasks < TASKS_MAX ? wish : 'get_work';
@@ -231,7 +231,7 @@ export class Agent {
     return { ...this.#claim(random), success, ...(success ? {} : { error_message: 'red' }) };
   }
 
-  /** One of its last claims, with or without the token; now and then somebody else's task. */
+  /** One of its last claims, with or without the token; now and then another agent's task. */
   #claim(random: Seeded): JsonObject {
     if (this.#claims.length === 0 || random.chance(0.1)) return { task_id: this.#someTask(random) };
     const { task_id, token } = random.pick(this.#claims.slice(-4));

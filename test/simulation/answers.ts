@@ -77,7 +77,7 @@ function areasOf({ input }: Call): string[] {
   return ((file_paths as string[] | undefined) ?? [file_path as string]).map(areaNamed);
 }
 
-/** Somebody else held some of it, or stood in line for it, at some moment of the call. */
+/** Another agent held some of it, or stood in line for it, at some moment of the call. */
 function checkBlocked(world: World, call: Call, answer: JsonObject): void {
   const { locks } = world.model;
   insist(answer.locked_by !== call.agent_id, 'blocked by oneself', call);
@@ -126,7 +126,7 @@ function holdsThroughout(world: World, call: Call): boolean {
 }
 
 /**
- * Whoever asks for work first does what has become due, and goes away with nothing only if there was nothing: no task
+ * A caller that asks for work first does what has become due, and goes away with nothing only if there was nothing: no task
  * that was ready, due or released by its parents during the whole call.
  */
 function checkSettled(world: World, call: Call, emptyHanded: boolean): void {

@@ -36,7 +36,7 @@ export class LockModel {
   readonly #changed = new Map<string, number>();
   readonly #folders = new Set<string>();
 
-  /** Every grant and everybody in line, also those that are over. */
+  /** Every grant and every waiter, also those that are over. */
   get everHeld(): readonly Holding[] {
     return [...this.#past.holdings, ...this.holdings];
   }
@@ -54,7 +54,7 @@ export class LockModel {
     return this.holdings.find((each) => each.area === area && each.grant.agent_id === agent_id);
   }
 
-  /** Whoever holds the file at that time by any lock, by the log alone. */
+  /** The agents that hold the file at that time by any lock, by the log alone. */
   holders(path: string, at_ms: number): Holding[] {
     return this.holdings.filter(({ area, grant }) => filesOf(area).has(path) && grant.expires_at_ms > at_ms);
   }
@@ -97,7 +97,7 @@ export class LockModel {
     this.#changed.set(event.id, row.position);
   }
 
-  /** After each row: the list of folders names those that somebody holds or waits for, and no file has two masters. */
+  /** After each row: the list of folders names those that an agent holds or waits for, and no file has two masters. */
   end(row: LogEntry): void {
     const places = [...this.holdings, ...this.line].map(({ place }) => place);
     const folders = new Set(places.filter((place) => place.endsWith('/')));
@@ -125,7 +125,7 @@ export class LockModel {
     this.#begin(area, grant, event, row);
   }
 
-  /** First come, first served: nobody in line before it wants any of it, unless it already had all of it. */
+  /** First come, first served: no waiter before it wants any of it, unless it already had all of it. */
   #inTurn(area: string, shared: boolean, row: LogEntry, { clock_ms }: Circumstances): void {
     const had = this.holdings.some(
       (each) =>

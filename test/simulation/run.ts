@@ -62,7 +62,7 @@ async function oneStep(world: World, agents: readonly Agent[]): Promise<void> {
       return await world.checkReplay();
     case 'die':
       if (parked === undefined) return;
-      // Its process died in the middle: nobody will ever hear of it, and it may or may not have committed.
+      // Its process died in the middle: no caller will ever hear of it, and it may or may not have committed.
       world.count('died in the middle');
       scheduler.drop(parked);
       world.calls.delete(parked.owner);
@@ -145,7 +145,7 @@ async function checkLeft(world: World, task: Task): Promise<void> {
   world.count('left blocked, and says why');
 }
 
-/** Everything that could be done has been: whoever is still skipped has a dependency that is not done. */
+/** Everything that could be done has been: a task that is still skipped has a dependency that is not done. */
 function checkSkipped(world: World, task: Task): void {
   insist(task.told.size > 0, 'skipped without a reason', task);
   for (const id of task.told)

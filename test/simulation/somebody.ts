@@ -9,7 +9,7 @@ export interface Asked {
   readonly input: JsonObject;
 }
 
-/** They change nothing: nobody names them to ask again. */
+/** They change nothing: no agent names them to ask again. */
 const READS = new Set(['claims_status', 'show_approval', 'my_grants', 'board_status']);
 
 /** What agents and people share: a connection, numbered calls, and asking again what was left without an answer. */

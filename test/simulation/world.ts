@@ -128,7 +128,7 @@ export class World {
     return new Connection({ ...this.#context, workspace, project: PROJECT, hints }, actor, authority);
   }
 
-  /** Whoever waits stands until the scheduler wakes it, for a reason or without one; in the end time passes at once. */
+  /** A waiter stands until the scheduler wakes it, for a reason or without one; in the end time passes at once. */
   #hints(): Hints {
     return {
       next: async (until_ms) => {
@@ -276,7 +276,7 @@ export class World {
     call.last = { point, request, position: call.read_from };
   }
 
-  /** Whether the one thing that the call is about was changed by somebody while it thought. */
+  /** Whether the one thing that the call is about was changed by another agent while it thought. */
   #changedSince({ input, last }: Call): boolean {
     const { locks, tasks } = this.model;
     const { file_path, task_id } = input;

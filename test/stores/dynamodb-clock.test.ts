@@ -5,7 +5,7 @@ import { agent, type Call } from '../conformance/engine.ts';
 import { Behind } from '../support/dynamodb-behind.ts';
 import { until } from '../support/until.ts';
 
-// Leases go by the store's clock, as the `Date` of its answers shows it, and by nobody else's.
+// Leases go by the store's clock, as the `Date` of its answers shows it, and by no other clock.
 
 const HOUR_S = 3600;
 const HOUR_MS = HOUR_S * 1000;
@@ -43,7 +43,7 @@ test('[LOCK-3] the store says its time to the second: a lease never ends before 
   const secondBegins = () => until(async () => Date.now() % 1000 < 50);
   const a = await behind.agent('a');
   const lease = { file_path: 'short.ts', ttl_minutes: 0.02 };
-  // Whoever has asked at the end of a second and at the beginning of the next one knows the time well.
+  // A process that has asked at the end of a second and at the beginning of the next one knows the time well.
   await until(async () => {
     await a('check_locks', { file_paths: ['other.ts'] });
     return Date.now() % 1000 < 50;

@@ -218,7 +218,7 @@ test('[STORE-1] two put the log in order at once: a row has one position', async
   await behind.log();
   for (let n = 0; n < 5; n += 1) await a('acquire_lock', { file_path: `${n}.ts` });
   const slow = await behind.open();
-  // It has seen what waits, and gets to the head only after somebody else has moved all of it.
+  // It has seen what waits, and gets to the head only after another reader has moved all of it.
   let moved: Promise<unknown> | undefined;
   behind.proxy.inject((operation, body) => {
     if (operation !== 'GetItem' || !JSON.stringify(body).includes('"HEAD"') || moved !== undefined)

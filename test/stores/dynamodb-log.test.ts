@@ -203,7 +203,7 @@ test('a row is appended at the very end, in one transaction with what depends on
     const Item = { PK: text(P), SK: text('MARK'), version: number(position) };
     return [{ Put: { TableName: 'stand-in', Item, ConditionExpression: 'attribute_not_exists(PK)' } }];
   };
-  // A row comes in between: 2 is taken, and nobody may have been told otherwise.
+  // A row comes in between: 2 is taken, and no reader may have been told otherwise.
   const other = logOn(table.beside());
   table.at = once('transact', 2, () => {
     table.commit(P, 7);

@@ -73,7 +73,7 @@ test('[CLAIM-10] a first claim is one request, its heartbeat one, claiming it ag
 
 test('[CLAIM-10] what another holds is refused after at most two requests', async () => {
   assert.deepEqual(await asked(() => ann('acquire_lock', { file_path: 'held.ts' })), ONE);
-  // Nobody is refused by what a failed transaction left unsaid: the second one reads all of it.
+  // No call is refused by what a failed transaction left unsaid: the second one reads all of it.
   assert.deepEqual(await asked(() => bob('acquire_lock', { file_path: 'held.ts' }), false), [
     ...ONE,
     'BatchGetItem',

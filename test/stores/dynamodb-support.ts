@@ -72,7 +72,7 @@ export function touched(requests: readonly RequestSeen[]): string[][] {
     );
 }
 
-/** Everything in the table, as somebody sees it who looks into it. */
+/** Everything in the table, as a person who looks into it sees it. */
 export async function itemsOf({ endpoint, table }: TestTable): Promise<Item[]> {
   using client = await plainClient(endpoint);
   const items: Item[] = [];

@@ -188,7 +188,7 @@ test('[CLAIM-14] who starts what nobody named has started takes it over, and end
   assert.deepEqual([taken?.lease?.agent_id, taken?.unnamed], ['claude', undefined]);
   const over = fold([unnamed, line('edge_started'), line('edge_converged')]);
   assert.deepEqual([over?.lease, over?.converged?.agent_id], [undefined, 'claude']);
-  // Only from who was not named: neither from a holder of that name, nor by a start that names nobody.
+  // Only from a holder without a name: neither from a holder of that name, nor by a start that names no agent.
   assert.equal(fold([{ ...unnamed, agent_id: 'primary' }, line('edge_started')])?.lease?.agent_id, 'primary');
   assert.equal(fold([line('edge_started'), unnamed])?.lease?.agent_id, 'claude');
   // A call of ours under that name says who it is.

@@ -273,7 +273,7 @@ test('[CLAIM-14] files: a log whose lines end as on Windows says what it said', 
     await store.run(request('bob'), set(['f'], 'bob'));
     await assertReplays(store);
   });
-  // And back again, as the next commit of somebody on another system brings it.
+  // And back again, as the next git commit from another system brings it.
   const mixed = await readFile(place.log, 'utf8');
   await writeFile(place.log, mixed.replaceAll('\r\n', '\n'));
   await place.use(async (store) => {

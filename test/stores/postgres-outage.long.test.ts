@@ -226,7 +226,7 @@ test('[STORE-3] postgres: the answer to a commit is lost: asked again under its 
     await submit(store);
     for (let round = 0; round < 10; round += 1) {
       const operation_id = `lost-${round}`;
-      // Every other one has an id that nobody named, so no entry is kept for it; every third is a take.
+      // Every other one has an id that no caller named, so no entry is kept for it; every third is a take.
       const asked = { operation_id, input_digest: round % 2 === 0 ? '' : 'digest' };
       const wanted = { task_types: undefined, count: 1, lease_ms: 60_000, settled: false };
       proxy.cutNextAnswer();

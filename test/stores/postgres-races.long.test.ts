@@ -48,7 +48,7 @@ test('[STORE-1] postgres: four pools race to set one of four cells unless anothe
         decide: (loaded: Parameters<ReturnType<typeof setUnless>['decide']>[0], now_ms: number) => {
           const taken = names.find((id) => loaded.get({ kind: 'cell', id }) !== undefined);
           const own = names[n] ?? '';
-          // Whoever finds another cell set asks about that one, and so refuses; otherwise it expects all the others absent.
+          // A writer that finds another cell set asks about that one, and so refuses; otherwise it expects all the others absent.
           return setUnless(own, taken ?? names[(n + 1) % 4] ?? '', `by-${n}`).decide(loaded, now_ms);
         },
       });

@@ -114,7 +114,7 @@ test('[STORE-4] a call acts for the agent of its token and for nobody else', asy
         (error: { code?: string }) => error.code === '42501',
         JSON.stringify(claims),
       );
-  // There is no argument by which one could be somebody else.
+  // No argument lets a caller act as another agent.
   await assert.rejects(
     call(client, 'acquire_lock', ann, { file_path: 'mine.ts', agent_id: 'bob' }),
     (error: { code?: string }) => error.code === '42883',
@@ -213,7 +213,7 @@ test('[STORE-4] [QUEUE-6] claims through the functions never hand out a task twi
     clients.map(async (each, n) => {
       for (;;) {
         const answer = await call(each, 'claim_task', { project: 'queue', agent_id: `sql-${n}` });
-        // Somebody else is at the last ones: it says so, or that nothing is left.
+        // Another caller is at the last ones: it says so, or that nothing is left.
         if (answer.success !== true) return;
         claimed.push(answer.task_id);
       }
@@ -270,7 +270,7 @@ test('[STORE-4] what the functions can not judge they leave undecided', async ()
   assert.equal((await call(client, 'acquire_lock', claims, { file_path: 'api:src' })).success, true);
 
   await undecided('submit_task', { task_type: 't', task_description: 'd', depends_on: [ids.uuid()] });
-  // Its file is locked by somebody else, or lies below the folder: which of them, only the pure decision says.
+  // Its file is locked by another agent, or lies below the folder: which of them, only the pure decision says.
   const files = ['src/a.ts'];
   await store.run(request('bob', 'submit_work', { project }), submitWork([task({ files })], 'bob'));
   await undecided('claim_task');
@@ -279,7 +279,7 @@ test('[STORE-4] what the functions can not judge they leave undecided', async ()
   await store.run(request('bob', 'submit_work', { project: 'line' }), submitWork([task()], 'bob'));
   const overtaking = await call(client, 'claim_task', { project: 'line', agent_id: 'ann' });
   assert.equal(overtaking.error, 'not_decided_here');
-  // A delayed task has become ready, and nobody has looked.
+  // A delayed task has become ready, and no caller has looked.
   const delayed = { ...task(), not_before_ms: Date.now() + 30 };
   await store.run(request('bob', 'submit_work', { project: 'due' }), submitWork([delayed], 'bob'));
   for (;;) {

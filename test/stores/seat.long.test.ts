@@ -161,7 +161,7 @@ test('[STORE-1] a stopped seat: its followers commit themselves, and nothing twi
     `${first.elapsed_ms} ms: the seat was asked first`,
   );
   assert.equal((await lock(crew.other, 'src/b.ts')).answer.action, 'acquired');
-  // Once its lease has run out, somebody else takes it.
+  // Once its lease has run out, another process takes it.
   await until(async () => {
     await lock(crew.other, 'src/c.ts');
     return file.seat()?.pid === crew.other.pid;

@@ -82,7 +82,7 @@ test('[STORE-1] a lone caller waits for nobody, but from time to time it is look
   // After 8, 16, 32 and then 64 calls each.
   assert.equal(await looks(60, ['one']), 3);
   assert.equal(await looks(64 * 3, ['one']), 3);
-  // Somebody else was there: it is looked more often again.
+  // Another caller was there: the checks become more frequent again.
   assert.equal(await looks(1, ['one', 'two']), 1);
   assert.equal(await looks(10, ['one']), 1);
 });
@@ -95,6 +95,6 @@ test('[STORE-1] those who were served together are waited for, a moment', async 
   await gathering.wait(queue);
   assert.equal(queue.length, 8);
   gathering.took(8);
-  // Nobody comes: one is served all the same.
+  // No other caller comes: the one is served all the same.
   await gathering.wait(['one']);
 });

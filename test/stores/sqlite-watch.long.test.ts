@@ -113,7 +113,7 @@ async function withSystem<T>(watch: typeof fs.watch, body: () => Promise<T>): Pr
   }
 }
 
-/** When anybody in this process looked whether others have committed. */
+/** When a watcher of this process looked whether other processes have committed. */
 async function countingLooks<T>(body: (looked_ms: readonly number[]) => Promise<T>): Promise<T> {
   const original = Statements.prototype.dataVersion;
   const looked_ms: number[] = [];

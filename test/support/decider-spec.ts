@@ -22,7 +22,7 @@ export function fact(at_ms: number, ...events: EventBody[]): Fact {
   return { at_ms, events };
 }
 
-/** `given(what happened).at(a time).when(somebody asks).thenCommits(what follows)`. */
+/** `given(what happened).at(a time).when(a caller asks).thenCommits(what follows)`. */
 export function given(...facts: Fact[]) {
   return { at: (now_ms: number) => new Situation(facts, now_ms) };
 }

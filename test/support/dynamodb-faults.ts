@@ -21,7 +21,7 @@ export type Fault =
   /** The server's clock is off, as the `Date` header shows it. */
   | { readonly is: 'clock'; readonly by_s: number }
   /** A read that does not ask for consistency gets what the same read would have got the last time it was asked, and
-   *  nothing at the first: whoever decides by it decides wrongly. */
+   *  nothing at the first: a process that decides by it decides wrongly. */
   | { readonly is: 'stale' };
 
 export interface Answer {

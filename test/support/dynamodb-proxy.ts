@@ -180,7 +180,7 @@ class InjectingProxy implements DynamoProxy {
       agent: this.#agent,
       headers: { ...headers, 'content-length': text.length, 'accept-encoding': 'identity' },
     });
-    // Heard again below while the answer is awaited or read; between the two nobody else listens.
+    // Heard again below while the answer is awaited or read; between the two nothing else listens.
     forwarded.on('error', () => {});
     forwarded.end(text);
     const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];

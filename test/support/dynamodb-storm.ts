@@ -1,7 +1,7 @@
 import type { Fault } from './dynamodb-faults.ts';
 import type { DynamoProxy } from './dynamodb-proxy.ts';
 
-/** Each kind by its share of the requests that it can happen to: far more than AWS does to anybody, so that a short run
+/** Each kind by its share of the requests that it can happen to: far more than AWS does to a user, so that a short run
  *  meets all of them, and few enough that hardly a request meets them many times in a row. */
 const STORM: readonly (readonly [probability: number, fault: Fault])[] = [
   [0.05, { is: 'cancelled' }],

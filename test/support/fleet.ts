@@ -53,7 +53,7 @@ export class TestFleet {
     return this.#connect({ agent_id, agent_type: 'test', session_id }, 'operator');
   }
 
-  /** Somebody who has proven to be a person, beside whatever door. */
+  /** A proven person, beside any transport. */
   person(name = 'ann'): Call {
     return this.#connect({ agent_id: `person:${name}`, agent_type: 'person', session_id: name }, 'person');
   }

@@ -190,7 +190,7 @@ async function createDatabaseOn(server: string, template = 'template1'): Promise
 
 async function query(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // A server that is killed under an open connection reports twice; the second time nobody waits for it.
+  // A server that is killed under an open connection reports twice; the second time no caller waits for it.
   client.on('error', () => {});
   await client.connect();
   try {

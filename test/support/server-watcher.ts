@@ -8,7 +8,7 @@ export type Command = {
   args: string[];
   uid?: number;
   gid?: number;
-  /** Ends it at once: by then nobody will read its data again. */
+  /** Ends it at once: by then no test will read its data again. */
   quit: NodeJS.Signals;
 };
 

@@ -12,7 +12,7 @@ export interface Recipe {
   command(port: number): Command;
   /** Resolves when a request was answered. */
   answers(port: number): Promise<unknown>;
-  /** What it says when somebody else has taken the port since it was chosen. */
+  /** What it says when another program has taken the port since it was chosen. */
   readonly portTaken: RegExp;
   /** What it says when it only wants to be started again. */
   readonly notYet?: RegExp;
@@ -85,7 +85,7 @@ export class WatchedServer {
   /** Sends the signal and waits until the server is gone; `restart` brings it back with its data. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     this.#order({ do: 'signal', signal });
-    // The channel is unreferenced; the timer keeps the process alive while somebody waits.
+    // The channel is unreferenced; the timer keeps the process alive while a caller waits.
     while (this.#pid !== null && this.#watcher.connected) await sleep(START_POLL_MS);
   }
 

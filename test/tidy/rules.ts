@@ -165,7 +165,7 @@ const PRONOUNS = /\b(?:whoever|whomever|somebody|nobody|anybody|everybody|who ha
 
 /** Plain comments of code: what stands in strings is said to people. */
 export const namedSubjects: Rule = (file) => {
-  if (!isCode(file) || !/^(?:src|scripts)\//.test(file.path)) return [];
+  if (!isCode(file) || file.path.startsWith('test/tidy/')) return [];
   const source = parse(file);
   const found = new Map<number, string>();
   const look = (ranges: readonly ts.CommentRange[] | undefined) => {

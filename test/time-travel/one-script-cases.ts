@@ -11,7 +11,7 @@ const ROLES =
 
 async function performedOn(engine: Engine): Promise<Outcome> {
   using place = scratch();
-  // Where nobody says it, a claim has a hard end on DynamoDB and none elsewhere.
+  // Where it is not configured, a claim has a hard end on DynamoDB and none elsewhere.
   mkdirSync(join(place.folder, '.ai-workspace'));
   writeFileSync(join(place.folder, '.ai-workspace', 'agent_roles.yml'), ROLES);
   const fixture = await engine.fresh();

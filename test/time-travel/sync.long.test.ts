@@ -17,7 +17,7 @@ const REASONABLE_MS = 120_000;
 /** A new store is one more entry. */
 const ENGINES: readonly Engine[] = [files, postgres];
 
-/** Locks come and go, some are refused, and everybody looks around. */
+/** Locks come and go, some are refused, and every agent looks around. */
 async function longHistory(place: Scratch): Promise<Coxswain> {
   const options = { store: place.store, cwd: place.folder, presence: 'off', lasting: false } as const;
   const coxswain = await open(options);

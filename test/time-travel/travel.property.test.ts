@@ -78,7 +78,7 @@ function lastBy(rows: readonly LogEntry[], at_ms: number): number {
   return rows.findLast((row) => row.events.length > 0 && row.at_ms <= at_ms)?.position ?? 0;
 }
 
-/** What whoever has a state and a difference makes of them. */
+/** What a reader makes of a state and a difference. */
 function applied(state: State, { changes }: Between): State {
   const next = new Map(state);
   for (const { before, after } of changes) {

@@ -23,7 +23,7 @@ export interface ApiDoor extends AsyncDisposable {
   readonly url: string;
   ask(method: string, path: string, headers?: Record<string, string>, body?: string | Buffer): Promise<Reply>;
   post(path: string, body: JsonObject, headers?: Record<string, string>): Promise<Reply>;
-  /** A key made by whoever runs the place: its text and its id. */
+  /** A key made by the operator: its text and its id. */
   key(input: JsonObject): Promise<{ key: string; key_id: string }>;
   operator(name: string, input: JsonObject): Promise<JsonObject>;
 }

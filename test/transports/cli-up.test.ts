@@ -22,7 +22,7 @@ async function pidsOf(place: BoardPlace): Promise<number[]> {
   return line.split(' ').map(Number);
 }
 
-/** Nothing runs, nobody has the part, and nothing is left of it on the disk. */
+/** Nothing runs, no agent has the part, and nothing is left of it on the disk. */
 async function assertLetGo(place: BoardPlace, pids: readonly number[]): Promise<void> {
   assert.deepEqual(pids.filter(isAlive), []);
   const { claims } = await typedJson(place, 'board');

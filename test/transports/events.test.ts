@@ -130,7 +130,7 @@ test('[HTTP-2] events: a listener whose key is good stays, though somebody besid
   const status = async (key: string) => (await door.ask('GET', '/metrics', withKey(key))).status;
   const { key } = await door.key({ agent: 'bob' });
   using mine = await listen(door.url, withKey(key));
-  // After so many others nobody remembers that it was good from here.
+  // After so many others the server no longer remembers that it was good from here.
   for (const other of others) assert.equal(await status(other), 200);
   const guesses = await Promise.all(Array.from({ length: 40 }, (_, index) => status(`guess-${index}`)));
   assert.ok(guesses.includes(429));

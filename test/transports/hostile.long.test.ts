@@ -12,7 +12,7 @@ import { cox, fakeTerminal, type Scratch, scratch, startHttp, startMcp } from '.
 
 const hostile = await hostileInputs();
 
-/** The log itself says whether anything was written: at most that somebody was there. */
+/** The log itself says whether anything was written: at most that an agent was there. */
 async function assertNothingWritten({ folder, store }: Scratch): Promise<void> {
   const coxswain = await open({ store, cwd: folder });
   try {

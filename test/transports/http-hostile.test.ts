@@ -95,7 +95,7 @@ test('[MCP-3] names with control characters, line ends or invisible ones get in 
     'a\u200bb',
     '\u009b31m',
     'a\u2028b',
-    // They show nothing, and would make a second alice, or somebody who looks like a person.
+    // They show nothing, and would make a second alice, or an agent that looks like a person.
     'alice\ufe0f',
     'person\ufe0e:bob',
     'pers\u034fon:bob',

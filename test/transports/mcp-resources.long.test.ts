@@ -29,7 +29,7 @@ const TRANSPORTS = {
   },
 };
 
-/** Somebody else on the same store, in a process of its own. */
+/** Another agent on the same store, in a process of its own. */
 async function writerOn(place: Scratch) {
   const mcp = await startMcp(place, { env: { AGENT_ID: 'writer' }, args: ['--tools', 'all'] });
   return {

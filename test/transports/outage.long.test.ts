@@ -10,7 +10,7 @@ import { cox, type HttpDoor, type McpDoor, type Scratch, scratch, startHttp, sta
 /** A load and a commit may each wait out their two seconds, on a machine that is busy with other tests. */
 const ANSWER_MS_MAX = 6000;
 
-/** Each door's own way to say yes, no, or that there is nobody to ask. */
+/** Each door's own way to say yes, no, or that the store can not be asked. */
 interface Said {
   readonly sign: unknown;
   readonly answer: JsonObject;

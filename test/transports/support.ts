@@ -27,7 +27,7 @@ export function scratch(): Scratch {
   };
 }
 
-/** Nothing of whoever runs the tests: neither their store nor their identity nor their port allocations. */
+/** Nothing of the user who runs the tests: neither their store nor their identity nor their port allocations. */
 function cleanEnv(cwd: string, extra: Record<string, string> = {}): Record<string, string> {
   const inherited = ['PATH', 'HOME', 'TMPDIR', 'SYSTEMROOT', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];

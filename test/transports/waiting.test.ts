@@ -1,4 +1,4 @@
-// Whoever waits through a door and goes away is out of the line at once, and whoever is served is served through any door.
+// A caller that waits through a transport and goes away is out of the line at once, and a waiter is served through any transport.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
 import { finished, type Scratch, SERVICE_KEY, scratch, start, startHttp, startMcp } from './support.ts';
 
-/** Somebody at the store itself, who holds the lock that all others want. */
+/** An agent at the store itself, which holds the lock that all others want. */
 async function holding(place: Scratch) {
   const holder = await connect({ store: place.store, cwd: place.folder, agent_id: 'holder' });
   assert.equal((await holder.call('acquire_lock', { file_path: 'src/a.ts' })).action, 'acquired');
@@ -97,7 +97,7 @@ test('[LOCK-11] MCP: a cancelled call leaves the line; so does a client that goe
   cancel.abort();
   await cancelled;
   await holder.nobodyStands();
-  // Answered or not: nobody is there to read it.
+  // Answered or not: no client is there to read it.
   const left = call().catch(() => {});
   await holder.stands('agent');
   await mcp.client.close();

@@ -4,4 +4,7 @@ export { claimsStatus, resolveStaleClaim, setClaimMode } from './operations/clai
 export { convergeEdge, heartbeatClaim, releaseEdge } from './operations/keep-claim-operations.ts';
 export { rebuildViews } from './operations/rebuild-views-operation.ts';
 export { routeWork } from './operations/route-work-operation.ts';
-export { claimLastSign_ms as lastSign_ms, tendClaims } from './operations/stale-claim-operations.ts';
+export {
+  claimLastSign_ms as lastSign_ms,
+  signalStaleClaimsNow as tendClaims,
+} from './operations/stale-claim-operations.ts';

@@ -1,7 +1,7 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { sha256 } from '../../kernel/hash.ts';
 import { canonical, type JsonObject } from '../../kernel/json.ts';
-import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
+import { answerOf, type InternalCommand, type Step } from '../../runtime/operation.ts';
 import { guardOperation } from '../trust/approvals/index.ts';
 import { rulesFor } from '../trust/enforcement/index.ts';
 import type { Guard } from '../trust/index.ts';
@@ -80,12 +80,6 @@ export function announceGuarded(answer: JsonObject, step: Step): void {
 export const guardAction = {
   name: 'check_guardrails',
   group: 'guard',
-  verb: 'check',
-  summary: 'Decides about what was found in something an agent is about to do.',
-  route: { method: 'POST', path: '/guardrails/check' },
   mutates: true,
-  standard: false,
-  examples: [],
-  input: () => Promise.reject(new Error('only our own code asks for this, with an input it has built')),
   handle: (guard, step) => guardStep(guard, step),
-} satisfies Operation<PlainGuard>;
+} satisfies InternalCommand<PlainGuard>;

@@ -1,4 +1,4 @@
-import { answerOf, type Operation } from '../../runtime/operation.ts';
+import { answerOf, type InternalCommand } from '../../runtime/operation.ts';
 import type { NewChangeset } from '../changesets/index.ts';
 import { rulesFor } from '../trust/enforcement/index.ts';
 import { concludeRemote, receiveChange as receive, setVerificationPolicies } from './commands.ts';
@@ -8,14 +8,7 @@ import type { VerificationPolicy } from './verification-policy.ts';
 
 // What transports do with what they have seen or read themselves. Not in the list of operations: no client can ask for it.
 
-const INNER = {
-  group: 'verification',
-  route: { method: 'POST', path: '' },
-  mutates: true,
-  standard: false,
-  examples: [],
-  input: () => Promise.reject(new Error('nobody asks for it from outside')),
-} as const;
+const INNER = { group: 'verification', mutates: true } as const;
 
 export interface ReceivedChange {
   /** Of a changeset that is there, or made from what makes it this change and no other. */
@@ -26,33 +19,30 @@ export interface ReceivedChange {
   operation_id?: string | undefined;
 }
 
+/** A commit or a push that a transport has seen is kept and routed to verification. */
 export const receiveChange = {
   ...INNER,
   name: 'receive_change',
-  verb: 'receive',
-  summary: 'A commit or a push that a door has seen is kept and routed to verification.',
   async handle({ changeset_id, changeset, seen, force }, step) {
     const { default_trust } = rulesFor(step);
     const routing = { seen, force, is_person: step.authority === 'person', default_trust };
     return answerOf(await step.run(receive(changeset_id, step.caller, changeset, routing)));
   },
-} satisfies Operation<ReceivedChange>;
+} satisfies InternalCommand<ReceivedChange>;
 
+/** What GitHub says came of a run. */
 export const concludeRun = {
   ...INNER,
   name: 'conclude_run',
-  verb: 'conclude',
-  summary: 'What GitHub says came of a run.',
   handle: async ({ run_id, outcome }, step) => answerOf(await step.run(concludeRemote(run_id, outcome))),
-} satisfies Operation<{ run_id: string; outcome: RemoteOutcome; operation_id?: string | undefined }>;
+} satisfies InternalCommand<{ run_id: string; outcome: RemoteOutcome; operation_id?: string | undefined }>;
 
+/** All policies of a file at once. */
 export const applyVerificationPolicies = {
   ...INNER,
   name: 'apply_verification_policies',
-  verb: 'apply',
-  summary: 'All policies of a file at once.',
   trust: 4,
   async handle({ policies }, step) {
     return answerOf(await step.run(setVerificationPolicies(policies, step.caller.agent_id)));
   },
-} satisfies Operation<{ policies: readonly VerificationPolicy[] }>;
+} satisfies InternalCommand<{ policies: readonly VerificationPolicy[] }>;

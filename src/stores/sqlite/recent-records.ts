@@ -28,8 +28,8 @@ export class RecentOfKind {
   /** In index order, for those indexes that were searched. */
   readonly #orders = new Map<Range['by'], Placed[]>();
   /**
-   * Windows on the table for the ranges that were searched, without leading rows that have changed since: a
-   * task's taker does not step over rows that earlier takers took.
+   * Windows on the table for the ranges that were searched, without leading rows that have changed since: an
+   * agent that takes work does not step over the tasks that earlier ones took.
    */
   readonly #windows = new BoundedMap<TableWindow>(WINDOWS_MAX);
 

@@ -16,7 +16,7 @@ export interface Client {
   readonly program: string;
   readonly wire: Wire;
   environment(model_url: string): Record<string, string>;
-  /** One prompt, nobody at the keyboard. */
+  /** One prompt, no person at the keyboard. */
   words(model_url: string): string[];
   /** What a person has done in the client itself by now: signed in. */
   settle(place: Place): Promise<void>;

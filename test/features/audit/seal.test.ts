@@ -144,7 +144,7 @@ test('[AUD-6] of many who catch up with a long log one goes on, and the others l
   const stop = new AbortController();
   const pauses_ms: number[] = [];
   const ticks_ms = [0, 20, 20, 40, 40, 45];
-  /** Somebody else seals the same rows while this one gathers them. */
+  /** Another process seals the same rows while this one gathers them. */
   const beaten = {
     ...place.clock,
     // A segment takes 20 ms here, then 5.

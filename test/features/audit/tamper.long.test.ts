@@ -12,7 +12,7 @@ import { agent } from '../../conformance/engine.ts';
 import { ask } from '../../stores/postgres-support.ts';
 import { Place, work } from './support.ts';
 
-/** What somebody with the store in hands may do to a sealed log, and what verify has to say: kind and first bad row. */
+/** What a person with access to the store may do to a sealed log, and what verify has to say: kind and first bad row. */
 interface Attack {
   readonly name: string;
   readonly sqlite: readonly string[];
@@ -134,7 +134,7 @@ async function sealed(engine: string): Promise<Place> {
 function tamper(place: Place, statements: readonly string[]): void {
   const database = new DatabaseSync(place.url.slice('sqlite:'.length), { timeout: 1000 });
   try {
-    // Whoever knows how the checksums are made does not let them give him away.
+    // An attacker who knows how the checksums are made corrects them.
     database.function('crc', (text) => crc32(String(text)));
     for (const sql of [...UNLOCKED_SQLITE, ...statements]) database.exec(sql);
     database.exec(`UPDATE log SET checksum = crc(position || char(10) || project || char(10) || at_ms || char(10) ||

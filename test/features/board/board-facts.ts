@@ -29,7 +29,7 @@ export const CLAIM = claimIdOf(GOAL);
 export const LATER_MS = NOON_MS + 10_000;
 export const OVERDUE_MS = NOON_MS + MINUTE_MS;
 
-/** Somebody on the roster: asked for its bid, or with one that always stands. */
+/** An agent on the roster: asked for its bid, or with one that always stands. */
 export function bidder(agent_id: string, bid?: StandingBid['bid'], more: Partial<Bidder> = {}): Bidder {
   const standing_bid = bid === undefined ? {} : { standing_bid: { bid } };
   return { agent_id, role: `role of ${agent_id}`, ...standing_bid, ...more };

@@ -84,7 +84,7 @@ function essence({ state, now_ms }: World): string {
 
 test('[PHASE-1] [PHASE-6] the drawing in docs/board-states.md is what the deciders and evolve do, no more and no less', () => {
   const transitions = transitionsOf({
-    // Nobody is on the board yet.
+    // No agent is on the board yet.
     beginning: [publish(DRAFT, { by: 'walt' })],
     moves: moves(),
     pause_ms: 31 * MINUTE_MS,

@@ -34,7 +34,7 @@ const NAMES = ['a', 'B', 'c', 'd', 'ä', '10', '9'];
 const word = fc.constantFrom(...BIDS);
 const crews = fc.dictionary(fc.constantFrom(...NAMES), word, { minKeys: 1 });
 
-/** Everybody delivers what it is granted until there is nothing left. */
+/** Every agent delivers what it is granted until there is nothing left. */
 function carriedOn(facts: Fact[]): Fact[] {
   let done = facts;
   for (;;) {
@@ -200,7 +200,7 @@ class Game {
     }
   }
 
-  /** Everybody does what is awaited of it, content or never content; or is silent until its time runs out. */
+  /** Every agent does what is awaited of it, content or never content; or is silent until its time runs out. */
   finish(how: End): void {
     const [bid, review] = how === 'content' ? ['ignore', '{}'] : ['review', 'no'];
     for (let round = 0; round < 60 && this.open().length > 0; round += 1) {

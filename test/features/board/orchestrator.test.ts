@@ -27,7 +27,7 @@ agents:
       'scribe.sh': TERMINAL,
     },
   );
-  // Before anybody runs: it is picked up.
+  // Before an agent runs: it is picked up.
   const { claim_id } = await scene.publish('a page');
   const first = await scene.start();
   const claims = await scene.atRest();

@@ -54,7 +54,7 @@ test('[PHASE-4] an orchestrator is killed -9: its agent goes on, and the next or
   writeFileSync(join(place.root, 'go'), '');
   const delivery = await third.delivered;
   assert.equal(delivery.ok && delivery.artefact_payload, 'hello');
-  // Whoever was killed before it could tell is followed by one that gets the same.
+  // A run that was killed before it could tell is followed by one that gets the same.
   assert.deepEqual(await adoptExecution(given, place.places)?.delivered, delivery);
   assert.deepEqual(await startExecution(given, place.places).delivered, delivery);
   assert.equal(readFileSync(join(place.root, 'times'), 'utf8'), 'run\n');

@@ -19,7 +19,7 @@ const set = (to: 'single' | 'many', second_agent: 'refuse' | 'switch' = 'switch'
   setClaimMode({ mode: to, second_agent, changed_by: 'cli-root' });
 const single = (second_agent?: 'refuse' | 'switch') =>
   given().at(NOON_MS).when(set('single', second_agent)).facts;
-/** A process that nobody gave a name. */
+/** A process without a name. */
 const unnamed = (agent_id = 'agent-7f', more: Partial<ClaimCommand> = {}) =>
   by(agent_id, undefined, { unnamed: true, ...more });
 const session = (agent_id: string, at_ms: number): Fact => {

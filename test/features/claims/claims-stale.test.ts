@@ -133,7 +133,7 @@ test('[CLAIM-4] auto_release frees in the same commit, but not what a person thi
     .when(signal(NOON_MS, AUTO))
     .answering({ signalled: 1, freed: 0 });
   assert.equal(claimIn(kept.facts).lease?.agent_id, 'bob');
-  // A question that nobody has answered for a month keeps nobody waiting any longer; nothing is said twice.
+  // A question without an answer for a month keeps no agent waiting any longer; nothing is said twice.
   const asked_until_ms = claimIn(asked).escalation?.asked_until_ms ?? 0;
   given(...kept.facts)
     .at(asked_until_ms - 1)

@@ -47,7 +47,7 @@ test('[GUARD-10] a push of which nobody can tell the branch needs what a push to
     assert.equal(permissions(command, on), needed, `${command} on ${on}`);
 });
 
-/** What is found in a line on a branch: its operations, or that nobody can tell. */
+/** What is found in a line on a branch: its operations, or that it can not be told. */
 function said(command: string | readonly string[], on: string | undefined): string {
   const { findings } = assessCommand(command, { ...PLACE, branch: () => on });
   return findings.map(({ pattern, operation }) => (pattern === UNNAMED_PUSH ? pattern : operation)).join(' ');

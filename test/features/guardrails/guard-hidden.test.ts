@@ -166,7 +166,7 @@ tabled('[GUARD-6] what loops, branches, functions and groups print is what a she
   ["f() { echo 'rm -rf ~'; }; f | sh", PRINTED],
   ["{ echo 'rm -rf ~'; } | sh", PRINTED],
   ["(echo 'rm -rf ~') | sh", PRINTED],
-  // Where nobody knows the rounds, or some of the commands, what is known would run all the same.
+  // Where the rounds are unknown, or some of the commands, what is known would run all the same.
   ["while true; do echo 'rm -rf ~'; break; done | sh", IN_PART],
   ["echo 'rm -rf ~' | until ! read x; do echo $x; done | sh", IN_PART],
   ["select x in a b; do echo 'rm -rf ~'; done | sh", IN_PART],
@@ -240,7 +240,7 @@ tabled('[GUARD-6] what a filter makes of a text is followed to the letter, or un
   ['echo ls | nl | sh', 'unresolved_script'],
   ["echo 'bHM=CnJtIC1yZiB+' | base64 -d | sh", 'unresolved_script'],
   ['echo bHM= | base64 -di | sh', 'unresolved_script'],
-  // Some of the lines: each would run, and what they do together nobody knows.
+  // Some of the lines: each would run, and what they do together is unknown.
   ["printf 'exit\\nrm -rf ~\\n' | tail -1 | sh", PRINTED],
   ["printf 'exit\\nrm -rf ~\\n' | tail -n +2 | sh", PRINTED],
   ["printf 'exit\\nrm -rf ~\\n\\n' | tail -n2 | sh", PRINTED],

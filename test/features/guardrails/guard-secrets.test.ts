@@ -114,7 +114,7 @@ const SECRETS: readonly (readonly [kind: string, text: string, secret: string])[
   ['azure_secret', `x ab18Q~${WORD}a y`, WORD],
 ];
 
-/** Nobody should be stopped for these. */
+/** No agent should be stopped for these. */
 const HARMLESS = [
   'password = getPassword()',
   'const token = request.headers.token;',

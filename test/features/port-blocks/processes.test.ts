@@ -85,7 +85,7 @@ async function killOne(folder: string, name: string): Promise<void> {
   const last = said.findLast(({ port }) => port !== undefined);
   assert.equal(kept.get(last?.session_id ?? ''), last?.port, JSON.stringify(said));
   for (const { session_id, released } of said) if (released === true) assert.ok(!kept.has(session_id));
-  // Whoever died cleans up nothing; that is what the time is for, or a person.
+  // A dead process cleans up nothing; that is what the time is for, or a person.
   for (const session_id of kept.keys())
     if (session_id.startsWith(`${name}-`)) assert.equal(await portsIn(folder).release(session_id), true);
 }

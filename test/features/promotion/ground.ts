@@ -11,7 +11,7 @@ export function everywhere(title: string, run: (kind: PlaceKind) => Promise<void
   for (const kind of PLACES) test(`${title} (${kind})`, () => run(kind));
 }
 
-/** Where drafts and assets lie, as whoever writes them sees it. */
+/** Where drafts and assets lie, as their writer sees it. */
 export interface Ground {
   /** `COX_ASSETS`. */
   readonly assets?: string | undefined;

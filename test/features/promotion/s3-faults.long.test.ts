@@ -29,7 +29,7 @@ async function prepared() {
 const isChange = ({ method }: S3Request) => method === 'PUT' || method === 'DELETE';
 const assets = (yard: Yard) => FILES.map((path) => yard.read(path));
 
-/** Whatever happened: no asset is anything but old or new, anybody finishes it, and then it is all or nothing. */
+/** Whatever happened: no asset is anything but old or new, any process finishes it, and then it is all or nothing. */
 async function assertWhole(yard: Yard, when: string): Promise<string> {
   for (const [index, now] of assets(yard).entries())
     assert.ok(now === OLD[index] || now === NEW[index], `${when}: ${FILES[index]} is ${JSON.stringify(now)}`);
@@ -62,7 +62,7 @@ async function killedAt(n: number, fault: Fault): Promise<string | undefined> {
     return fault;
   };
   const [code, signal] = await exited;
-  // What was sent is done, with nobody there to hear of it.
+  // What was sent is done, with no process there to hear of it.
   s3.watcher = undefined;
   if (signal !== 'SIGKILL') {
     assert.deepEqual([code, count < n], [0, true], `${n} ${fault}`);

@@ -285,7 +285,7 @@ test('[QUEUE-6] at most 32 tasks are passed over, and the one behind them is fou
     .thenCommits(taskEvent('free', 'task_claimed'));
 });
 
-/** Somebody joined the line a moment before noon. */
+/** An agent joined the line a moment before noon. */
 function inLine(caller: Caller, facts: Fact[]): Fact[] {
   const place = { waiter_id: `wait-${caller.agent_id}`, agent_id: caller.agent_id, task_types: undefined };
   return given(...facts)

@@ -61,7 +61,7 @@ function moves(on_dependency_failure: FailurePolicy): Decision<JsonObject>[] {
   ];
 }
 
-/** A task that is a file, and one of the queue that becomes one; somebody waits for it. */
+/** A task that is a file, and one of the queue that becomes one; an agent waits for it. */
 function fileMoves(): Decision<JsonObject>[] {
   const file = (task_id: string, path: string, status: FileStatus) => lyingAt(path, status, { id: task_id });
   const said = (status: SeenFile['status'], words: string) => {

@@ -65,7 +65,7 @@ test('[PROF-1] a default for each type of agents, under the names clients have f
     claude_code_web: 'claude-code-web-reviewer 2 agent_type',
     codex_cloud: 'codex-cloud-worker 2 agent_type',
     'CODEX-CLOUD': 'codex-cloud-worker 2 agent_type',
-    // Level 4 is given by somebody: saying of what type one is is not enough.
+    // Level 4 is given by a person: an agent that names its type does not get it.
     strands_agent: 'strands-orchestrator 3 agent_type',
     gemini_cloud: 'cloud-default 1 default',
     my_bot: 'default 2 default',
@@ -92,7 +92,7 @@ test('[PROF-1] assigned to an agent beats assigned to its type beats what ships'
     [standingOf(own, who).profile.name, standingOf(own, who).trust_level, standingOf(own, who).source],
     ['strands-orchestrator', 4, 'agent'],
   );
-  // Whoever lost its profile does not get more than the default for it.
+  // An agent that lost its profile does not get more than the default for it.
   const dangling = fold(['profile_assigned', { agent_id: '__proto__', profile: 'gone' }]);
   assert.deepEqual(
     [standingOf(dangling, who).profile.name, standingOf(dangling, who).source],

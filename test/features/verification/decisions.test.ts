@@ -123,7 +123,7 @@ test('a dead runner’s run is taken over, and what it says afterwards counts fo
   const after = given(...second.facts).at(LATER_MS);
   after.when(finishRun(unit, stale, { status: 'passed' })).thenRefuses('superseded');
   after.when(renewRun(unit, stale, MINUTE_MS)).thenRefuses('superseded');
-  // A run that kills whoever runs it is not tried for ever.
+  // A run that kills its runner is not tried for ever.
   const third = given(...second.facts)
     .at(LATER_MS + MINUTE_MS)
     .when(start('r3'));

@@ -96,7 +96,7 @@ async function mirrored(world: World, all: readonly Happening[]): Promise<void> 
   settle(ground, world);
   ground.settings = { ...ground.settings, take_from_queue: { docs: 'ann' } };
   for (const [number, happening] of all.entries()) await happen(stage, happening, number);
-  // Whoever was killed is relieved; one pass sees to the rest, the next finds nothing to do.
+  // A killed process is relieved; one pass sees to the rest, the next finds nothing to do.
   ground.now_ms += 120_000;
   await stage.pass();
   await stage.pass();

@@ -11,7 +11,7 @@ import { MirrorStage } from './mirror-stage.ts';
 
 const WORKER = fileURLToPath(new URL('mirror-worker.ts', import.meta.url));
 const KILLS = 40;
-/** A minute, and then nobody waits any more for whoever was killed. */
+/** A minute, and then no process waits any more for the one that was killed. */
 const RELIEVED_MS = 61_000;
 
 /** Answers whether it came to its end. */

@@ -97,7 +97,7 @@ test('[DIR-6] a folder that can’t be read cancels nothing that lies in it', as
   await using stage = await MirrorStage.on({ 'assigned/ann/x.yaml': task('x') });
   const { ground } = stage;
   await stage.pass();
-  // A link in its place is not followed: nobody can say what is behind it.
+  // A link in its place is not followed: what is behind it is unknown.
   ground.move('assigned', 'elsewhere');
   symlinkSync(ground.at('elsewhere'), ground.at('assigned'));
   await stage.mirror().show({ done: [] });

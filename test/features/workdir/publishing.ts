@@ -6,7 +6,7 @@ import type { Refusal } from '../../../src/kernel/refusal.ts';
 import { type Clone, GIT_ENV } from './repositories.ts';
 import { NOW_MS } from './verb-stage.ts';
 
-/** Nobody waits between two tries. */
+/** No wait between two tries. */
 const hurried = { ...systemClock, sleep: async () => {} };
 
 /** A pass over a clone, committed and perhaps pushed; `before` is what others do between the two. */

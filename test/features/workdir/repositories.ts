@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { taskText } from './verb-stage.ts';
 
-/** Nothing of whoever runs the tests: no identity, no hooks, no signing. */
+/** Nothing of the user who runs the tests: no identity, no hooks, no signing. */
 export const GIT_ENV: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   HOME: '/nowhere',

@@ -48,7 +48,7 @@ export async function verbStage({
   return {
     folder,
     work,
-    /** Called whenever somebody looks at the clock: what others do at that moment. */
+    /** Called at every look at the clock: what other processes do at that moment. */
     meanwhile(act: () => void) {
       onNow = act;
     },
@@ -84,7 +84,7 @@ export async function verbStage({
   };
 }
 
-/** As somebody writes it by hand, with remarks of their own. */
+/** As a person writes it by hand, with remarks of their own. */
 export function taskText(id: string, more: Record<string, string> = {}): string {
   const { agent = 'coder', status = 'assigned', ...rest } = more;
   const others = Object.entries(rest).map(([key, value]) => `${key}: ${value}\n`);

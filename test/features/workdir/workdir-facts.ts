@@ -38,7 +38,7 @@ export interface Surroundings {
   /** Paths of what is in the archive. */
   readonly archived?: readonly string[];
   readonly known_follow_ups?: ReadonlyMap<string, string>;
-  /** Files that nobody can read. */
+  /** Files that can not be read. */
   readonly unreadable?: readonly string[];
   readonly twins?: WorkTree['twins'];
 }

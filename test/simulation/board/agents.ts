@@ -27,12 +27,12 @@ interface Known {
   readonly run_id: string;
 }
 
-/** Somebody who takes part, or an orchestrator's run of it: it remembers what it was granted, also what is no longer true. */
+/** A participant, or an orchestrator's run of it: it remembers what it was granted, also what is no longer true. */
 export class BoardAgent extends Somebody {
   readonly #reviews: readonly string[];
   #granted: Known[] = [];
   #asked: string[] = [];
-  /** The session before the last crash, which whoever is on the same machine knows to be dead. */
+  /** The session before the last crash, which a process on the same machine knows to be dead. */
   #before: string | undefined;
 
   constructor(world: World, name: string, label: string, isPicky = false) {
@@ -129,7 +129,7 @@ export class BoardAgent extends Somebody {
   }
 }
 
-/** Whoever decides about another round. */
+/** The person who decides about another round. */
 export class Judge extends Somebody {
   readonly #shown = new Map<string, string>();
 

@@ -72,9 +72,9 @@ function checkRefusal(world: World, call: Call, answer: JsonObject): void {
   if (code === 'grant_taken') insist(answer.session_id !== call.session_id, 'kept from itself', call, answer);
 }
 
-/** Whoever looks settles what is due first. Reading has no place to stand still: the lists are what the log says now. */
+/** A caller that looks settles what is due first. Reading has no place to stand still: the lists are what the log says now. */
 function checkLook(world: World, call: Call, answer: JsonObject): void {
-  // Nobody is there to hear it.
+  // No process is there to hear it.
   if (call.gone.signal.aborted) return;
   const { board } = world.model;
   const open = board.open();

@@ -132,7 +132,7 @@ export class BoardModel {
     };
     if (type === 'board_configured') {
       this.settings = settings;
-      // In these runs nobody but the configured ones takes part before the first configuration.
+      // In these runs only the configured agents take part before the first configuration.
       for (const member of agents) this.members.set(member.agent_id, member);
     } else if (type === 'bidder_joined') this.members.set(agent_id, data as unknown as Member);
     else
@@ -177,7 +177,7 @@ export class BoardModel {
     if (!claim.isRework) this.#ask(claim, data.opened as JsonObject, row);
   }
 
-  /** By name: everybody on the roster, and nobody else, has bid or is asked. */
+  /** By name: every agent on the roster, and no other, has bid or is asked. */
   #ask(claim: Claimed, asked: JsonObject, row: LogEntry): void {
     claim.awaited = new Set(asked.awaited as string[]);
     const words = Object.entries(asked.bids as Record<string, { bid: string }>);
@@ -277,7 +277,7 @@ export class BoardModel {
     return part;
   }
 
-  /** Nobody begins with what another one holds. */
+  /** No agent begins with what another one holds. */
   #taken(claim: Claimed, { data }: EventBody, row: LogEntry): void {
     const part = this.#part(claim, String(data.agent_id), row);
     insist(data.agent_id === row.agent_id, 'taken in another’s name', row.position);

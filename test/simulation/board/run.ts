@@ -30,7 +30,7 @@ function configurationOf(seed: number): JsonObject {
   };
 }
 
-/** One run of a board: whoever takes part does as it pleases, then everything comes to rest; the promises hold at every step. */
+/** One run of a board: every participant does as it pleases, then everything comes to rest; the promises hold at every step. */
 export async function simulateBoard(seed: number, trace?: (line: string) => void): Promise<Run> {
   const world = new World(seed, trace);
   const configuration = configurationOf(seed);
@@ -110,7 +110,7 @@ async function oneStep(world: World, crew: readonly BoardAgent[], judge: Judge):
 
 type Ask = (operation: string, input: JsonObject) => Promise<JsonObject>;
 
-/** Everybody is asked, nobody says anything for hours: each claim comes to an end, or can be ended by a word. */
+/** Every agent is asked, none says anything for hours: each claim comes to an end, or can be ended by a word. */
 async function finish(world: World, operator: Ask, configuration: JsonObject): Promise<void> {
   const { board } = world.model;
   world.moveClock(world.clock_ms_max - world.clock_ms);

@@ -51,7 +51,7 @@ export class ClaimAgent extends Somebody {
   }
 }
 
-/** Somebody who looks now and then, decides about what waits, and frees what is stale. */
+/** A person who looks now and then, decides about what waits, and frees what is stale. */
 export class Person extends Somebody {
   #stale: JsonObject[] = [];
   #waiting: JsonObject[] = [];

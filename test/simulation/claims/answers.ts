@@ -71,7 +71,7 @@ function checkNothingDone(world: World, call: Call, code: string, answer: JsonOb
   insist(aboutItself.includes(code) || !holdsThroughout(world, call), 'the holder was refused', call, answer);
 }
 
-/** Somebody else held it at some moment of the call. */
+/** Another agent held it at some moment of the call. */
 function checkRejected(world: World, call: Call, answer: JsonObject): void {
   const { feature, edge } = call.input;
   const pair = pairNamed(String(feature), String(edge));

@@ -227,7 +227,7 @@ export class ClaimModel {
     this.#active(pair, row);
   }
 
-  /** A no gives the holder its time back, and never more than anybody gets. */
+  /** A no gives the holder its time back, and never more than any agent gets. */
   #reviewed(pair: Pair, event: EventBody, row: LogEntry): void {
     insist(isPerson(row.agent_id), 'reviewed by no person', row.position);
     insist(
@@ -243,13 +243,13 @@ export class ClaimModel {
     const grant = grantOf(event.data);
     insist(grant.token === pair.grant.token, 'a review that grants', row.position);
     const left_ms = grant.expires_at_ms - row.at_ms;
-    // A clock that was set back gives time to everybody.
+    // A clock that was set back gives time to every agent.
     const most_ms = Math.max(this.terms.ttl_ms ?? 0, pair.grant.expires_at_ms - pair.last_active_ms);
     insist(left_ms <= most_ms, 'more time than anybody gets', left_ms, row.position);
     pair.grant = grant;
   }
 
-  /** The grant of whoever wrote the row, which it held and meant. */
+  /** The grant of the agent that wrote the row, which it held and meant. */
   #own(pair: Pair, row: LogEntry, { clock_ms, meant }: Circumstances): Grant {
     const { grant } = pair;
     insist(grant !== undefined, 'done on what nobody held', pair.id, row.operation, row.position);

@@ -77,7 +77,7 @@ async function oneStep(
   }
 }
 
-/** Everybody is gone: a person frees what is left, and a newcomer can do all of it. Nothing is stuck for ever. */
+/** All agents are gone: a person frees what is left, and a newcomer can do all of it. Nothing is stuck for ever. */
 async function takeOver(world: World): Promise<void> {
   world.moveClock(world.clock_ms_max - world.clock_ms + STALE_MS + MINUTE_MS);
   const ask = caller(world, 'person:last', 'person');

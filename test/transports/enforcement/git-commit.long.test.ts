@@ -148,7 +148,7 @@ test('[LOCK-12] a client’s commits are its own: known by its process, without 
   const client = fileURLToPath(new URL('./fake-client.ts', import.meta.url));
   repository.write('a.ts', 'by the client\n');
   repository.must('add', '-A');
-  // It locks a.ts as codex would, then commits through a shell; afterwards somebody else tries.
+  // It locks a.ts as codex would, then commits through a shell; afterwards another agent tries.
   const own = repository.run(process.execPath, [client, 'codex', 'a.ts', 'git commit -qm own']);
   assert.equal(own.code, 0, own.err);
   repository.write('a.ts', 'by another\n');

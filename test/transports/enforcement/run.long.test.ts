@@ -135,7 +135,7 @@ test('[HOOK-4] [LOCK-12] a commit past the checks of what another holds is told 
     const told = inbox.filter(({ body }) => /has committed a\.ts, which you hold/.test(String(body)));
     assert.equal(told.length, letters, policy);
   }
-  // What was free when it was committed is nobody's, whoever takes it afterwards.
+  // What was free when it was committed has no holder, whichever agent takes it afterwards.
   const later = start(repository, ['--agent', 'alice'], `echo 1 > b.ts; git commit -qnam b; ${PAUSE}`);
   // Git tells the second of a commit, so the lock has to be taken in a later one.
   await until(async () => {

@@ -15,7 +15,7 @@ export interface Finished {
   readonly err: string;
 }
 
-/** A folder for repositories, gone afterwards; nothing of whoever runs the tests reaches git or cox in it. */
+/** A folder for repositories, gone afterwards; nothing of the user who runs the tests reaches git or cox in it. */
 export class Place implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-git-')));
   readonly env: Record<string, string> = {
@@ -98,7 +98,7 @@ export class Repository {
     return this.run('git', ['commit', '-m', 'more'], env);
   }
 
-  /** What anybody else asks for through the library. */
+  /** What another agent asks for through the library. */
   async ask(agent_id: string, operation: string, input: JsonObject = {}): Promise<JsonObject> {
     const coxswain = await open({ cwd: this.root, env: {} });
     try {

@@ -26,7 +26,7 @@ class Running {
   constructor(stage: Stage, client: Client) {
     this.#stage = stage;
     this.client = client;
-    const args = [file('./fake-client.ts'), client, file('../../bin/cox'), HOOK_PROGRAM];
+    const args = [file('./fake-client.ts'), client, file('../../../bin/cox'), HOOK_PROGRAM];
     this.process = spawn(process.execPath, args, {
       cwd: stage.repo,
       env: stage.env,

@@ -18,7 +18,7 @@ import { editOf, payloadOf, responseOf } from './payloads.ts';
 import { perform } from './perform.ts';
 
 const BIN = fileURLToPath(new URL('../../../bin/cox', import.meta.url));
-/** Sees everything and is nobody. */
+/** Sees everything and is no agent. */
 const LOOKER = 'looker';
 const MINUTE_MS = 60_000;
 

@@ -179,7 +179,7 @@ test('[HOOK-3] several at once: no original is lost, whoever wins', { timeout: 6
   assert.equal(place.read('.gemini/settings.json').match(/before-tool/g)?.length, 1);
   assert.match((await place.cox(['init', '--yes'])).out, /^Already set up/);
   assert.equal((await place.cox(['init', '--undo'])).code, 0);
-  // Whoever lost may have made the empty folders around the winner's record, and nobody knows by whom they were made.
+  // The loser may have made the empty folders around the winner's record, and nothing tells which process made them.
   const rest = Object.entries(place.picture()).filter(([path]) => !/^home\/\.local(?:\/state)?$/.test(path));
   assert.deepEqual(Object.fromEntries(rest), before);
 });
@@ -238,7 +238,7 @@ function start(words: string[], { repo, env }: Owned, as: { uid?: number; gid?: 
   return spawn(process.execPath, [bin, ...words], { cwd: repo, env, ...as });
 }
 
-/** Root may write everywhere, so the tests' root becomes somebody else. */
+/** Root may write everywhere, so the tests' root becomes another user. */
 async function asNobody(words: string[], place: Owned) {
   const NOBODY = 65_534;
   if (process.getuid?.() !== 0) return await finished(start(words, place));

@@ -42,7 +42,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** A home and a repository that nobody lives in; the three clients are on the PATH, as scripts that know their version. */
+/** A home and a repository of their own; the three clients are on the PATH, as scripts that know their version. */
 export function bench(options: { git?: boolean; clients?: readonly string[] } = {}): Bench {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-init-')));
   const [home, repo, bin] = ['home', 'repo', 'bin'].map((name) => join(folder, name)) as [
@@ -149,7 +149,7 @@ process.getBuiltinModule('node:readline').createInterface({ input: process.stdin
   chmodSync(path, 0o755);
 }
 
-/** Real git, with nobody's settings. */
+/** Real git, with no user's settings. */
 export function git(place: Bench, cwd: string, ...words: string[]): string {
   const who = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
   const env = { ...place.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };

@@ -20,7 +20,7 @@ function addTree(place: Bench, name: string): string {
   return path;
 }
 
-/** Git's own notes of when it looked last are nobody's trace. */
+/** Git's own notes of when it looked last are no trace of an agent. */
 function pictureOf(place: Bench): Record<string, string> {
   const entries = Object.entries(place.picture()).filter(([path]) => !/\.git\/(.*\/)?index$/.test(path));
   return Object.fromEntries(entries);

@@ -1,6 +1,6 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type InternalCommand, type Step } from '../../../runtime/operation.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, biddingClaims, boardClaimDueAt_ms, openClaims } from '../board-claim.ts';
 import { settleBoard } from '../commands.ts';
@@ -51,18 +51,12 @@ export async function dueNow(step: Pick<Step, 'find'>): Promise<{ due: string[];
 }
 
 /** Not listed: only long-running processes call it, with an input they have built themselves. */
-export const tendBoard = {
+export const settleDueBoard = {
   name: 'settle_board',
   group: 'board',
-  verb: 'tend',
-  summary: 'Settle what is due on the board.',
-  route: { method: 'POST', path: '' },
   mutates: true,
-  standard: false,
-  examples: [],
-  input: () => Promise.reject(new Error('only our own code asks for this')),
   async handle(_input, step) {
     const next_ms = await settleDueClaims(step);
     return { success: true, next_ms: Number.isFinite(next_ms) ? next_ms : null };
   },
-} satisfies Operation;
+} satisfies InternalCommand;

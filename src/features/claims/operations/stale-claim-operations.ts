@@ -1,6 +1,6 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type InternalCommand, type Step } from '../../../runtime/operation.ts';
 import type { ClaimRules } from '../claim-rules.ts';
 import { signalStaleClaims } from '../commands.ts';
 import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';
@@ -65,19 +65,13 @@ export async function trySignalStale(step: Step, rules: ClaimRules): Promise<voi
 }
 
 /** Not listed: long-lived processes call it from time to time, with an input they have built. */
-export const tendClaims = {
+export const signalStaleClaimsNow = {
   name: 'signal_stale_claims',
   group: 'claim',
-  verb: 'tend',
-  summary: 'Say which claims have become stale.',
-  route: { method: 'POST', path: '' },
   mutates: true,
-  standard: false,
-  examples: [],
-  input: () => Promise.reject(new Error('only our own code asks for this')),
   async handle(_input, step) {
     const rules = await step.use(fleetService).rules();
     if ('success' in rules) return rules;
     return { success: true, freed: await signalStale(step, rules) };
   },
-} satisfies Operation;
+} satisfies InternalCommand;

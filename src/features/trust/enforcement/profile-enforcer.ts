@@ -4,7 +4,7 @@ import type { Decision, Loaded } from '../../../ledger/decision.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import type { Demand, DoorName, TrustLevel } from '../../../runtime/access.ts';
 import type { CallEnforcer, Enforcement } from '../../../runtime/enforcement.ts';
-import type { AnyOperation, Authority } from '../../../runtime/operation.ts';
+import type { AnyCommand, Authority } from '../../../runtime/operation.ts';
 import { type PermitQuestion, permit } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey } from '../rulebook.ts';
@@ -15,12 +15,12 @@ import type { RulebookReader, RulesAge } from './rulebook-reader.ts';
 /** A person's own command on this machine, which names no agent. It may read everything. */
 const LOCAL_COMMAND = 'cli';
 
-function ageFor({ proven }: AnyOperation): RulesAge {
+function ageFor({ proven }: AnyCommand): RulesAge {
   return proven === true ? 'known' : 'recent';
 }
 
 /** Whether the call is counted in a separate commit. */
-function countsCalls({ winds_down }: AnyOperation, { profile }: Standing): boolean {
+function countsCalls({ winds_down }: AnyCommand, { profile }: Standing): boolean {
   return profile.resource_limits.max_api_calls_per_hour !== undefined && winds_down !== true;
 }
 
@@ -50,7 +50,7 @@ export class ProfileEnforcer implements CallEnforcer {
     return this.#rules.standingBy(loaded.get<RulebookState>(rulebookKey), this.#actor, this.#door);
   }
 
-  demand({ name, group, permission, trust, winds_down }: AnyOperation): Demand {
+  demand({ name, group, permission, trust, winds_down }: AnyCommand): Demand {
     return {
       actor: this.#actor,
       operation: name,
@@ -64,7 +64,7 @@ export class ProfileEnforcer implements CallEnforcer {
   }
 
   /** Like `check`, as far as it can answer without waiting. True: nothing forbids the call. */
-  passes(operation: AnyOperation, demand: Demand): boolean {
+  passes(operation: AnyCommand, demand: Demand): boolean {
     const known = this.#rules.known(this.#actor, this.#door, ageFor(operation));
     if (known === undefined || countsCalls(operation, known)) return false;
     return this.#onlyLooks(operation) || permit(known, demand, this.#rules.engine) === undefined;
@@ -75,7 +75,7 @@ export class ProfileEnforcer implements CallEnforcer {
    * operation's own commit proves them; outdated rules never refuse a call.
    */
   async check(
-    operation: AnyOperation,
+    operation: AnyCommand,
     demand: Demand,
   ): Promise<Refusal | { counts?: Decision<JsonObject> | undefined }> {
     const standing = await this.#standingFor(operation, demand);
@@ -84,7 +84,7 @@ export class ProfileEnforcer implements CallEnforcer {
     return { counts: countCall(this.#actor, demand.default_trust) };
   }
 
-  async #standingFor(operation: AnyOperation, demand: Demand): Promise<Standing | Refusal> {
+  async #standingFor(operation: AnyCommand, demand: Demand): Promise<Standing | Refusal> {
     const standing = await this.standing(ageFor(operation));
     if (this.#onlyLooks(operation)) return standing;
     if (permit(standing, demand, this.#rules.engine) === undefined) return standing;
@@ -92,7 +92,7 @@ export class ProfileEnforcer implements CallEnforcer {
     return permit(now, demand, this.#rules.engine) ?? now;
   }
 
-  #onlyLooks({ mutates }: AnyOperation): boolean {
+  #onlyLooks({ mutates }: AnyCommand): boolean {
     return !mutates && this.#authority === 'operator' && this.#actor.agent_type === LOCAL_COMMAND;
   }
 

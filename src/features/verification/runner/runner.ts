@@ -4,7 +4,7 @@ import type { Decision } from '../../../ledger/decision.ts';
 import type { Caller } from '../../../ledger/lease.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf, type InternalCommand } from '../../../runtime/operation.ts';
 import { type Changeset, unwitnessed } from '../../changesets/index.ts';
 import { rulesFor, type StepRules } from '../../trust/enforcement/index.ts';
 import { dispatchRun, finishRun, renewRun, routeChangeset, startRun } from '../commands.ts';
@@ -185,17 +185,11 @@ export class Runner {
 /** What a runner decides, or how it follows from the rules it goes by. */
 type Decided = Decision<JsonObject> | ((rules: StepRules) => Decision<JsonObject>);
 
-function step(name: string, decision: Decided): Operation {
+function step(name: string, decision: Decided): InternalCommand {
   return {
     name,
     group: 'verification',
-    verb: name,
-    summary: 'A step of a runner.',
-    route: { method: 'POST', path: '' },
     mutates: true,
-    standard: false,
-    examples: [],
-    input: () => Promise.reject(new Error('nobody asks for it from outside')),
     handle: async (_input, given) =>
       answerOf(await given.run(typeof decision === 'function' ? decision(rulesFor(given)) : decision)),
   };

@@ -16,7 +16,7 @@ export interface Judge {
 /** Our guardrails as a hook asks them: the command, and git about what it would remove. */
 export function openJudge({ root, home }: Repository): Judge {
   const place = { cwd: root, home, root };
-  // Nobody writes to the repository meanwhile: what git said of a path stays true.
+  // Nothing writes to the repository meanwhile: what git said of a path stays true.
   const known = new Map<string, Promise<RepositoryFacts>>();
   const factsFor = (assessment: Assessment): Promise<RepositoryFacts> => {
     const key = pathsToAsk(assessment, place).join('\0');

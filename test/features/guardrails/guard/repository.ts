@@ -23,7 +23,7 @@ const IGNORE_RULES = [
   ...['*.tmp', '*.bak', '*.orig', '.env', '.env.*', '!.env.example', 'secrets', 'data'],
 ];
 
-/** Ignored, and made again by a build. `data`, `secrets` and `.env` are ignored too, and nobody can make them again. */
+/** Ignored, and made again by a build. `data`, `secrets` and `.env` are ignored too, and no build can make them again. */
 const IGNORED = [
   ...[
     'node_modules/a/index.js',
