@@ -38,7 +38,7 @@ interface Part {
 const PARTS: Record<string, Part> = {
   before: {
     entry: 'transports/hooks/hook-program.ts',
-    always: ['./guarding.ts', './touched.ts'],
+    always: ['./guarding.ts', './harmless.ts', './touched.ts'],
     deferred: { 'stores/sqlite/audit-trail.ts': ['SqliteTrail'] },
   },
   during: { entry: 'transports/hooks/hook-program.ts', always: ['./living.ts', './touched.ts'] },

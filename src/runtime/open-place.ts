@@ -14,8 +14,13 @@ interface Place {
   readonly store_url: string;
 }
 
+export interface OpenedPlace {
+  readonly fleet: Fleet;
+  readonly services: Services;
+}
+
 /** What operations find around the store: the fleet's folder, this machine's ports, the repository. No hook needs any of it. */
-export async function openPlace(place: Place): Promise<{ fleet: Fleet; services: Services }> {
+export async function openPlace(place: Place): Promise<OpenedPlace> {
   const { workspace, clock, env } = place;
   const fleet = await fleetAt(place);
   const services = placeServices({

@@ -1,52 +1,29 @@
-import type { Fleet } from '../features/claims/fleet/index.ts';
 import { Presence, presenceSettings } from '../features/sessions/index.ts';
 import { TeamReader, teamService } from '../features/teams/index.ts';
-import {
-  profileEnforcement,
-  Rules,
-  type RulesOptions,
-  rulesOptions,
-  rulesService,
-} from '../features/trust/enforcement/index.ts';
-import { type Clock, systemClock } from '../kernel/clock.ts';
-import { createIds, type Ids, type Random, systemRandom } from '../kernel/ids.ts';
+import { profileEnforcement } from '../features/trust/enforcement/index.ts';
+import { rulesService } from '../features/trust/rules/index.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids, Random } from '../kernel/ids.ts';
 import { reservedProblem } from '../kernel/names.ts';
-import { StoreFailure } from '../kernel/refusal.ts';
-import { findWorkspace, joinPath, STORE_FOLDER, type Workspace } from '../kernel/workspace.ts';
 import type { Actor } from '../ledger/log.ts';
-import type { Store, StoreContext } from '../ledger/store-port.ts';
-import { openStore } from '../stores/open-store.ts';
-import { chooseStore } from './choose-store.ts';
+import type { Store } from '../ledger/store-port.ts';
 import { Connection, HOUSEKEEPER } from './coordinator.ts';
 import type { CoordinatorContext } from './coordinator-context.ts';
 import type { Coxswain, OpenOptions } from './coxswain.ts';
+import { type OpenedLedger, openLedger } from './open-ledger.ts';
 import type { Authority } from './operation.ts';
 import { Services } from './service.ts';
 
 export async function open(options: OpenOptions = {}): Promise<Coxswain> {
-  const clock = options.clock ?? systemClock;
-  const random = options.random ?? systemRandom;
-  const ids = createIds(clock, random);
-  const env = options.env ?? process.env;
-  const workspace = options.workspace ?? findWorkspace(options.cwd ?? process.cwd());
-  const store_url = chooseStore(options.store, env).url ?? defaultStore(workspace);
-  const project = options.project ?? (env.COX_PROJECT || 'default');
-  const sits = options.sits === true && env.COX_SEAT !== 'off';
-  const { brief, lasting } = options;
-  const place =
-    brief === true
-      ? undefined
-      : await (await import('./open-place.ts')).openPlace({ workspace, clock, env, store_url });
-  const ruling = await rulesOptions(env);
-  const entities = options.entities ?? (await import('./entities.ts')).entities;
-  const store = await openStore(store_url, {
-    ...{ entities, clock, random, ids, project, sits, brief, lasting },
-    ...(await othersWords(store_url, place?.fleet, ruling, { sits })),
-  });
+  return await openOn(await openLedger(options), options);
+}
+
+/** On a ledger that the process has opened before. */
+export async function openOn(ledger: OpenedLedger, options: OpenOptions): Promise<Coxswain> {
+  const { store, store_url, project, workspace, clock, random, ids, env, rules, place } = ledger;
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
   const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
   const teams = new TeamReader(workspace, clock, env);
-  const rules = new Rules(store, project, clock, ruling);
   const services = place?.services ?? new Services();
   services.provide(rulesService, rules).provide(teamService, () => teams.team());
   const context: CoordinatorContext = {
@@ -99,24 +76,6 @@ function actorOf(identity: Partial<Actor>, authority: Authority, ids: Ids): Acto
   return actor;
 }
 
-/** How lines of other programs are read, the commands that this process may make for its neighbours, and what lies in an inbox. A short command needs none of it. */
-async function othersWords(
-  store_url: string,
-  fleet: Fleet | undefined,
-  ruling: RulesOptions,
-  { sits }: { sits: boolean },
-): Promise<Pick<StoreContext, 'commands' | 'foreign' | 'proposals'>> {
-  const inFiles = store_url.startsWith('files:');
-  return {
-    foreign: inFiles ? (await import('../features/claims/fleet/foreign-claims.ts')).foreignLines : undefined,
-    commands: sits ? (await import('./commands.ts')).commands : undefined,
-    proposals:
-      inFiles && fleet !== undefined
-        ? (await import('../features/claims/fleet/claim-proposals.ts')).claimProposals(fleet, ruling)
-        : undefined,
-  };
-}
-
 function seal(store: Store, project: string, context: { clock: Clock; random: Random }) {
   const closing = new AbortController();
   const done = import('../ledger/audit/sealing.ts').then(({ keepSealing }) =>
@@ -128,21 +87,4 @@ function seal(store: Store, project: string, context: { clock: Clock; random: Ra
       return done;
     },
   };
-}
-
-/** Where all worktrees of a repository share it; without git, beside the files it coordinates. */
-export function defaultStore(workspace: Workspace): string {
-  if (workspace.dangling !== undefined) {
-    const { file, target } = workspace.dangling;
-    // A store beside it would be used by no other work tree of the repository.
-    throw new StoreFailure(
-      'store_unusable',
-      `${file} leads to ${target}, where no git repository is: its main checkout was moved or removed. Run \`git worktree repair\` in the main checkout, or name a store (--store, COX_STORE).`,
-    );
-  }
-  const folder =
-    workspace.gitCommonDir === undefined
-      ? joinPath(workspace.root, STORE_FOLDER)
-      : joinPath(workspace.gitCommonDir, 'coxswain');
-  return `sqlite:${joinPath(folder, 'cox.db')}`;
 }

@@ -6,7 +6,7 @@ import { type Ports, portsService } from '../features/port-blocks/index.ts';
 import { agentsWithCapability } from '../features/sessions/index.ts';
 import { type TeamReader, teamService } from '../features/teams/index.ts';
 import { consequencesService } from '../features/trust/approvals/index.ts';
-import { type Rules, rulesService } from '../features/trust/enforcement/index.ts';
+import { type Rules, rulesService } from '../features/trust/rules/index.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import { Services } from './service.ts';
 

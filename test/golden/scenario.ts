@@ -4,7 +4,7 @@ import { type Fleet, noFleet } from '../../src/features/claims/fleet/fleet.ts';
 import { Presence } from '../../src/features/sessions/presence.ts';
 import { TeamReader } from '../../src/features/teams/team-reader.ts';
 import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
-import { RulebookReader } from '../../src/features/trust/enforcement/rulebook-reader.ts';
+import { RulebookReader } from '../../src/features/trust/rules/rulebook-reader.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { createIds } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';

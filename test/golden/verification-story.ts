@@ -9,9 +9,9 @@ import {
 import { runId } from '../../src/features/verification/verification-run.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { secretHash } from '../../src/kernel/secret.ts';
-import type { Decision } from '../../src/ledger/decision.ts';
+import { answerOf, type Decision } from '../../src/ledger/decision.ts';
 import type { Connection } from '../../src/runtime/coordinator.ts';
-import { answerOf, type Operation } from '../../src/runtime/operation.ts';
+import type { Operation } from '../../src/runtime/operation.ts';
 import type { Telling } from './telling.ts';
 
 const COMMIT = '4f1c2ab0'.repeat(5);

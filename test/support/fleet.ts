@@ -1,7 +1,7 @@
 import { type ClaimRules, DEFAULT_RULES } from '../../src/features/claims/claim-rules.ts';
 import { noFleet } from '../../src/features/claims/fleet/fleet.ts';
 import { profileEnforcement } from '../../src/features/trust/enforcement/profile-enforcer.ts';
-import { RulebookReader } from '../../src/features/trust/enforcement/rulebook-reader.ts';
+import { RulebookReader } from '../../src/features/trust/rules/rulebook-reader.ts';
 import { createIds, systemRandom } from '../../src/kernel/ids.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventBody } from '../../src/ledger/entity.ts';

@@ -1,10 +1,11 @@
 import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { sha256 } from '../../kernel/hash.ts';
 import { canonical, type JsonObject } from '../../kernel/json.ts';
-import { answerOf, type InternalCommand, type Step } from '../../runtime/operation.ts';
+import { answerOf } from '../../ledger/decision.ts';
+import type { InternalCommand, Step } from '../../runtime/operation.ts';
 import { guardOperation } from '../trust/approvals/index.ts';
-import { rulesFor } from '../trust/enforcement/index.ts';
 import type { Guard } from '../trust/index.ts';
+import { rulesFor } from '../trust/rules/index.ts';
 
 const SUBJECT_CHARS_MAX = 200;
 

@@ -3,9 +3,8 @@ export { callsEntity } from './calls.ts';
 export { CATEGORIES, type Category, type Finding } from './finding.ts';
 export type { Guard } from './guard-operation.ts';
 export { nativeEngine } from './permit.ts';
-export type { Profile, Standing } from './profile.ts';
+export { type Profile, type Standing, writesUnderLock } from './profile.ts';
 export { type RulebookState, rulebookEntity, rulebookKey, standingOf } from './rulebook.ts';
-export { writesUnderLock } from './under-lock.ts';
 export { type UsageState, usageEnded, usageEntity, usageKey } from './usage.ts';
 export { PROJECT_WARNING, UNNAMED_PUSH } from './verdict.ts';
 export {

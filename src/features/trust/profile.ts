@@ -45,3 +45,8 @@ export interface Standing {
   /** The profile's level, or less after too many violations. */
   readonly trust_level: TrustLevel;
 }
+
+/** Level 1 writes only under a lock (PROF-7), and so does an agent with the guardrail for it. */
+export function writesUnderLock({ profile, trust_level }: Standing): boolean {
+  return trust_level === 1 || profile.guardrails.includes('lock_before_write');
+}

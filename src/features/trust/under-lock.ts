@@ -12,18 +12,13 @@ import {
   furtherNeeds,
   reachOf,
 } from '../locks/index.ts';
-import type { Standing } from './profile.ts';
+import { type Standing, writesUnderLock } from './profile.ts';
 
 /**
  * Up to this many files are looked up one by one, and then expected unchanged; more are checked with one
  * listing of all locks.
  */
 const BY_FILE_MAX = 40;
-
-/** Level 1 writes only under a lock (PROF-7), and so does an agent with the guardrail for it. */
-export function writesUnderLock({ profile, trust_level }: Standing): boolean {
-  return trust_level === 1 || profile.guardrails.includes('lock_before_write');
-}
 
 function filesToHold(standing: Standing, { uses }: Demand): readonly string[] {
   return uses?.locks_them === true || !writesUnderLock(standing) ? [] : (uses?.modifies ?? []);

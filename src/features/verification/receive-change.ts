@@ -1,6 +1,7 @@
-import { answerOf, type InternalCommand } from '../../runtime/operation.ts';
+import { answerOf } from '../../ledger/decision.ts';
+import type { InternalCommand } from '../../runtime/operation.ts';
 import type { NewChangeset } from '../changesets/index.ts';
-import { rulesFor } from '../trust/enforcement/index.ts';
+import { rulesFor } from '../trust/rules/index.ts';
 import { concludeRemote, receiveChange as receive, setVerificationPolicies } from './commands.ts';
 import type { RemoteOutcome } from './execute.ts';
 import type { ChangeSeen } from './route-changeset.ts';

@@ -18,7 +18,8 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
-import { defaultStore, open } from '../../runtime/open.ts';
+import { open } from '../../runtime/open.ts';
+import { defaultStore } from '../../runtime/open-ledger.ts';
 import type { HeldFile } from '../shared/held-by-others.ts';
 import { type Committer, findCommitter } from './git-committer.ts';
 

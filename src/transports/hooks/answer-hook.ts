@@ -10,8 +10,8 @@ import {
   readCall,
   runsCommands,
 } from './hook-call.ts';
+import type { HookSurroundings } from './hook-ledger.ts';
 import type { Known } from './hook-log.ts';
-import type { HookSurroundings } from './hook-place.ts';
 import type { Foreseen } from './touched.ts';
 
 /**
@@ -81,10 +81,10 @@ function timer(time_ms: number): { over: Promise<never>; stop(): void } {
   return { over: promise, stop };
 }
 
-async function close({ place }: Known): Promise<void> {
-  if (place === undefined) return;
+async function close({ ledger }: Known): Promise<void> {
+  if (ledger === undefined) return;
   const limit = timer(CLOSE_MS_MAX);
-  await Promise.race([place.coxswain.close(), limit.over]).catch(() => {});
+  await Promise.race([ledger.store.close(), limit.over]).catch(() => {});
   limit.stop();
 }
 
@@ -94,18 +94,19 @@ async function decide(order: Order, input: HookInput, known: Known): Promise<Hoo
   const { event } = order;
   if (event === 'before-tool') return await check(order, input, call, known);
   const touched = event === 'after-tool' ? await touchedBy(order, call, input) : UNTOUCHED;
-  const { openPlace, sessionStart, afterTool, turnEnd, sessionEnd } = await import('./living.ts');
-  const place = await openPlace(order, call, input);
-  known.place = place;
+  const living = await import('./living.ts');
+  const ledger = await living.openHookLedger(order, call, input);
+  known.ledger = ledger;
+  const place = await living.placeOn(ledger);
   switch (event) {
     case 'session-start':
-      return await sessionStart(order, place);
+      return await living.sessionStart(order, place);
     case 'after-tool':
-      return await afterTool(order, call, touched, place);
+      return await living.afterTool(order, call, touched, place);
     case 'turn-end':
-      return await turnEnd(place);
+      return await living.turnEnd(place);
     case 'session-end':
-      return await sessionEnd(place);
+      return await living.sessionEnd(place);
   }
 }
 
@@ -117,14 +118,17 @@ async function check(order: Order, input: HookInput, call: HookCall, known: Know
   const isHarmless = !known.isDangerous && writes.length + unknown.length + everywhere.length === 0;
   // Whether the agent may run commands at all is decided by its profile, which is in the store.
   if (isHarmless && !runsCommands(call)) return NOTHING;
-  const { openPlace, guard, noteFailure } = await import('./guarding.ts');
+  const { openHookLedger, mayRun } = await import('./harmless.ts');
   try {
-    const place = await openPlace(order, call, input);
-    known.place = place;
-    return await guard(order, call, touched, place);
+    const ledger = await openHookLedger(order, call, input);
+    known.ledger = ledger;
+    if (isHarmless && (await mayRun(ledger, danger))) return NOTHING;
+    const { placeOn, guard } = await import('./guarding.ts');
+    return await guard(order, call, touched, await placeOn(ledger));
   } catch (error) {
     if (!isHarmless) throw error;
     // Nothing is written, so a store that is away must not stop an agent from reading.
+    const { noteFailure } = await import('./guarding.ts');
     noteFailure(order, input, known, error, quickClock.now_ms());
     return NOTHING;
   }

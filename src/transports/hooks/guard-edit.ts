@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Standing } from '../../features/trust/index.ts';
 import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
@@ -9,7 +7,7 @@ import { type HookCall, type HookVerdict, NOTHING, type Order } from './hook-cal
 import { FILES_MAX, type Looked, locksOn, lookAt, notHeld, release, take } from './hook-locks.ts';
 import type { HookPlace } from './hook-place.ts';
 import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
-import type { Danger, Foreseen } from './touched.ts';
+import { type Foreseen, isWorthJudging } from './touched.ts';
 import { endangered } from './whole-tree.ts';
 import { lockable } from './written-areas.ts';
 
@@ -131,15 +129,10 @@ async function judged(
   { danger }: Foreseen,
   place: HookPlace,
 ): Promise<HookVerdict | undefined> {
-  if (danger === undefined || !isWorthJudging(danger, place)) return undefined;
+  const { coxswain, env } = place;
+  if (danger === undefined || !isWorthJudging(danger, coxswain.workspace.root, env)) return undefined;
   const { judge } = await import('./judging.ts');
   return await judge(order, danger, place);
-}
-
-/** Nothing was found, and the project has no patterns of its own: nearly always. */
-function isWorthJudging({ assessment }: Danger, { coxswain, env }: HookPlace): boolean {
-  if (assessment.findings.length > 0) return true;
-  return existsSync(env.COX_GUARDRAILS || join(coxswain.workspace.root, 'guardrails.yaml'));
 }
 
 function objection(policy: LockPolicy, problem: string): HookVerdict {

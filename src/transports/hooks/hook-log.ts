@@ -4,7 +4,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { stateFolder } from '../../storage/state-folder.ts';
 import { oneLine } from '../shared/quoted.ts';
 import type { HookCall, Order } from './hook-call.ts';
-import { type HookPlace, type HookSurroundings, storeUrl, workspaceFor } from './hook-place.ts';
+import { type HookLedger, type HookSurroundings, storeUrl, workspaceFor } from './hook-ledger.ts';
 import { FAILURES, OLDER_FAILURES } from './left-behind.ts';
 
 const BYTES_MAX = 256 * 1024;
@@ -25,7 +25,7 @@ export interface Known {
   /** The call contains something that would destroy data beyond recovery. */
   isDangerous?: boolean;
   call?: HookCall;
-  place?: HookPlace;
+  ledger?: HookLedger;
 }
 
 /**
@@ -56,8 +56,8 @@ export function noteFailure(
   }
 }
 
-function storeOf(order: Order, around: HookSurroundings, { call, place }: Known): string | undefined {
-  if (place !== undefined) return place.coxswain.store_url;
+function storeOf(order: Order, around: HookSurroundings, { call, ledger }: Known): string | undefined {
+  if (ledger !== undefined) return ledger.store_url;
   try {
     return call === undefined ? undefined : storeUrl(order, workspaceFor(order, call, around), around.env);
   } catch {

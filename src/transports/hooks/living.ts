@@ -1,4 +1,6 @@
 /** Everything that a session's lifecycle needs, as one chunk of the bundle (scripts/hook-bundle.ts). */
+
+export { openHookLedger } from './hook-ledger.ts';
 export { noteFailure } from './hook-log.ts';
-export { openPlace } from './hook-place.ts';
+export { placeOn } from './hook-place.ts';
 export { afterTool, sessionEnd, sessionStart, turnEnd } from './lifecycle.ts';

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ShellPlace } from '../../command-analysis/shell/parameters.ts';
 import { patchTargets } from '../../command-analysis/shell/patches.ts';
 import { NOTHING, type Touched, type Write } from '../../command-analysis/shell/shell-findings.ts';
@@ -18,6 +20,11 @@ export interface Danger {
   readonly assessment: Assessment;
   /** What the agent's profile has to allow besides the tool itself. */
   readonly permissions: readonly Permission[];
+}
+
+/** False: nothing was found, and the project has no patterns of its own, which is nearly always the case. */
+export function isWorthJudging({ assessment }: Danger, root: string, env: NodeJS.ProcessEnv): boolean {
+  return assessment.findings.length > 0 || existsSync(env.COX_GUARDRAILS || join(root, 'guardrails.yaml'));
 }
 
 /** Which files a tool call would write, and what is dangerous about it. */

@@ -11,8 +11,9 @@ import {
 import type { Actor } from '../../../ledger/log.ts';
 import type { Demand } from '../../../runtime/access.ts';
 import { isHere, type SessionState, sessionKey } from '../../sessions/index.ts';
-import { governedBy, localTrust, type RulesOptions } from '../../trust/enforcement/index.ts';
+import { governedBy } from '../../trust/enforcement/index.ts';
 import { nativeEngine } from '../../trust/index.ts';
+import { localTrust, type RulesOptions } from '../../trust/rules/index.ts';
 import type { ClaimCommand } from '../acting.ts';
 import { claimEdge, convergeEdge, heartbeatClaim, releaseEdge } from '../commands.ts';
 import type { Fleet } from './fleet.ts';

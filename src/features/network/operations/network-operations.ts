@@ -1,9 +1,10 @@
 import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
+import { answerOf } from '../../../ledger/decision.ts';
 import type { LogEntry } from '../../../ledger/log.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
-import { rulesFor } from '../../trust/enforcement/index.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
+import { rulesFor } from '../../trust/rules/index.ts';
 import { checkNetwork as judge } from '../commands.ts';
 import { networkService } from '../judge-network.ts';
 import { hostOf } from '../settings/host.ts';

@@ -1,4 +1,5 @@
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import { type RulebookState, rulebookKey } from '../../trust/index.ts';
 import { listPolicies } from '../change-policies.ts';
 import { removeNetworkPolicy as remove, setNetworkPolicy as set } from '../commands.ts';

@@ -8,9 +8,9 @@ import type { AnyCommand, Authority } from '../../../runtime/operation.ts';
 import { type PermitQuestion, permit } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey } from '../rulebook.ts';
+import type { RulebookReader, RulesAge } from '../rules/rulebook-reader.ts';
 import { isLimited } from '../usage.ts';
 import { countCall, governedBy } from './governed-by.ts';
-import type { RulebookReader, RulesAge } from './rulebook-reader.ts';
 
 /** A person's own command on this machine, which names no agent. It may read everything. */
 const LOCAL_COMMAND = 'cli';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import type { Editor } from '../change-rulebook.ts';
 import {
   applyProfiles as decideApply,

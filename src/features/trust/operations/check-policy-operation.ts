@@ -3,12 +3,11 @@ import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import type { DoorName, Permission } from '../../../runtime/access.ts';
 import { PERMISSIONS } from '../../../runtime/access.ts';
 import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
-import { rulesFor } from '../enforcement/rulebook-reader.ts';
 import { oneWord } from '../permission.ts';
 import { leastTrustFor, type PermitQuestion, permit } from '../permit.ts';
-import type { Standing } from '../profile.ts';
+import { type Standing, writesUnderLock } from '../profile.ts';
 import { standingOf } from '../rulebook.ts';
-import { writesUnderLock } from '../under-lock.ts';
+import { rulesFor } from '../rules/rulebook-reader.ts';
 
 export interface CheckPolicyInput {
   operation: string;

@@ -1,4 +1,5 @@
-import { answerOf, type InternalCommand } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { InternalCommand } from '../../../runtime/operation.ts';
 import { claimNotice as claim, concludeNotice as conclude } from '../commands.ts';
 
 const OWN = { group: 'approval', mutates: true } as const;

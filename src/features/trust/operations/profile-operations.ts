@@ -2,8 +2,8 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { refuse } from '../../../kernel/refusal.ts';
 import type { Operation } from '../../../runtime/operation.ts';
-import { rulesFor } from '../enforcement/rulebook-reader.ts';
 import { everyProfile, profileNamed, type RulebookState } from '../rulebook.ts';
+import { rulesFor } from '../rules/rulebook-reader.ts';
 import { describeUsage, type UsageState, usageKey } from '../usage.ts';
 
 /** Loaded only for operations that describe profiles; a hook that locks a file does not need it. */

@@ -1,6 +1,7 @@
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import { changesetRange, listChangesets as list } from '../../changesets/index.ts';
-import { rulesFor } from '../../trust/enforcement/index.ts';
+import { rulesFor } from '../../trust/rules/index.ts';
 import { routeChangeset, submitChangeset as submit } from '../commands.ts';
 
 export interface ChangesetInput {

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, refuse } from '../../../kernel/refusal.ts';
 import { newSecret, secretHash } from '../../../kernel/secret.ts';
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import {
   decideRun,
   recordRun,

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { Decision } from '../../../ledger/decision.ts';
+import { answerOf, type Decision } from '../../../ledger/decision.ts';
 import type { Caller } from '../../../ledger/lease.ts';
 import type { Connection } from '../../../runtime/coordinator.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
-import { answerOf, type InternalCommand } from '../../../runtime/operation.ts';
+import type { InternalCommand } from '../../../runtime/operation.ts';
 import { type Changeset, unwitnessed } from '../../changesets/index.ts';
-import { rulesFor, type StepRules } from '../../trust/enforcement/index.ts';
+import { rulesFor, type StepRules } from '../../trust/rules/index.ts';
 import { dispatchRun, finishRun, renewRun, routeChangeset, startRun } from '../commands.ts';
 import type { ExecutorName, VerificationPolicy } from '../verification-policy.ts';
 import { openRuns, type RunResult, type RunState, takeable } from '../verification-run.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { chooseStore } from '../../../runtime/choose-store.ts';
-import { defaultStore } from '../../../runtime/open.ts';
+import { defaultStore } from '../../../runtime/open-ledger.ts';
 import { DELIVERED, FAILURES, OLDER_FAILURES } from '../../hooks/left-behind.ts';
 import type { Manifest } from './manifest.ts';
 import type { Request } from './setup-request.ts';
