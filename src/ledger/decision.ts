@@ -27,6 +27,14 @@ export interface Loaded {
   hasList(range: Range): boolean;
 }
 
+/**
+ * Something else has to be committed or read before this can be decided. The operation that asked does it and asks again; no agent
+ * sees it. Plain JSON, because the answer may come from the seat.
+ */
+export interface FirstStep extends JsonObject {
+  readonly step: string;
+}
+
 export type Verdict<A extends JsonObject> =
   | {
       readonly verdict: 'commit';
@@ -38,7 +46,37 @@ export type Verdict<A extends JsonObject> =
       readonly copied?: Unplaced | undefined;
     }
   | { readonly verdict: 'refuse'; readonly refusal: Refusal }
+  | { readonly verdict: 'first'; readonly first: FirstStep }
   | { readonly verdict: 'need'; readonly needs: Needs };
+
+export type Outcome<A extends JsonObject> =
+  | {
+      readonly status: 'committed';
+      readonly answer: A;
+      /** 0: the store orders its log only afterwards, so the position is not known yet. */
+      readonly position: number;
+      /** True when this operation id was committed before: the answer is the first one. */
+      readonly repeated: boolean;
+    }
+  | { readonly status: 'refused'; readonly refusal: Refusal }
+  /** Nothing was committed: the caller has to do this and ask again. */
+  | { readonly status: 'first'; readonly first: FirstStep };
+
+/** What a decision without a commit is for the caller of a store. */
+export function withoutCommit(
+  verdict: Exclude<Verdict<JsonObject>, { verdict: 'commit' | 'need' }>,
+): Outcome<never> {
+  return verdict.verdict === 'refuse'
+    ? { status: 'refused', refusal: verdict.refusal }
+    : { status: 'first', first: verdict.first };
+}
+
+/** For an operation that leaves nothing to be done first, or has done it. */
+export function answerOf<A extends JsonObject>(outcome: Outcome<A>): A | Refusal {
+  if (outcome.status === 'committed') return outcome.answer;
+  if (outcome.status === 'refused') return outcome.refusal;
+  throw new Error(`this decision is left with a step that comes first: ${outcome.first.step}`);
+}
 
 /** A decision by name: another process with the same code can build the same decision from it. Plain JSON. */
 export interface Command {
@@ -98,6 +136,10 @@ export function commit<A extends JsonObject>(
 
 export function refused(refusal: Refusal): Verdict<never> {
   return { verdict: 'refuse', refusal };
+}
+
+export function first(step: FirstStep): Verdict<never> {
+  return { verdict: 'first', first: step };
 }
 
 export function need(needs: Needs): Verdict<never> {

@@ -3,11 +3,10 @@ import type { Random } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { refuse, StoreFailure } from '../kernel/refusal.ts';
-import type { Decision, Needs } from './decision.ts';
+import { type Decision, type Needs, type Outcome, withoutCommit } from './decision.ts';
 import type { Entities } from './entity.ts';
 import { logRow, type Request, type Unplaced } from './log.ts';
 import { deliberate, LoadedSet, overLimits, type Proposal, propose } from './proposal.ts';
-import type { Outcome } from './store-port.ts';
 
 /** What was committed under an operation id before. */
 export interface Seen {
@@ -91,12 +90,12 @@ async function attemptOnce<A extends JsonObject>(
     step = rounds.next();
   }
   const verdict = step.value;
-  if (verdict.verdict === 'refuse') {
+  if (verdict.verdict !== 'commit') {
     if (unsure) return 'again';
-    if (now_ms !== undefined) return { status: 'refused', refusal: verdict.refusal };
+    if (now_ms !== undefined) return withoutCommit(verdict);
     // Nothing was loaded, so the operation id has not been looked up yet.
     const { seen } = await engine.load(request, {}, loaded, true);
-    return seen === undefined ? { status: 'refused', refusal: verdict.refusal } : recall<A>(request, seen);
+    return seen === undefined ? withoutCommit(verdict) : recall<A>(request, seen);
   }
   const { copied } = verdict;
   const at_ms = copied?.at_ms ?? time();

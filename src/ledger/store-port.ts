@@ -1,23 +1,11 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids, Random } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Refusal } from '../kernel/refusal.ts';
 import type { Trail } from './audit/audit-port.ts';
-import type { Commands, Decision, Loaded, Needs, Taking } from './decision.ts';
+import type { Commands, Decision, Loaded, Needs, Outcome, Taking } from './decision.ts';
 import type { Entities } from './entity.ts';
 import type { ForeignLines, ForeignProposals } from './foreign.ts';
 import type { LogEntry, Request, Unplaced } from './log.ts';
-
-export type Outcome<A extends JsonObject> =
-  | {
-      readonly status: 'committed';
-      readonly answer: A;
-      /** 0: the store orders its log only afterwards, so the position is not known yet. */
-      readonly position: number;
-      /** True when this operation id was committed before: the answer is the first one. */
-      readonly repeated: boolean;
-    }
-  | { readonly status: 'refused'; readonly refusal: Refusal };
 
 /** Everything an engine must do. A store that cannot do its work at all throws `StoreFailure`. */
 export interface Store {

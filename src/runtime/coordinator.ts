@@ -1,7 +1,7 @@
 import { digest } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from '../kernel/refusal.ts';
-import type { Decision } from '../ledger/decision.ts';
+import { answerOf, type Decision } from '../ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from '../ledger/log.ts';
 import type { Demand } from './access.ts';
 import { summarise, withoutSecrets } from './audit-summary.ts';
@@ -9,15 +9,14 @@ import { CallStep, type Lender } from './call.ts';
 import { Grants } from './connection-grants.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
-import {
-  type AnyCommand,
-  type AnyOperation,
-  type Authority,
-  answerOf,
-  type InputSchema,
-  type InternalCommand,
-  type Parsed,
-  type Step,
+import type {
+  AnyCommand,
+  AnyOperation,
+  Authority,
+  InputSchema,
+  InternalCommand,
+  Parsed,
+  Step,
 } from './operation.ts';
 
 export { HOUSEKEEPER };

@@ -3,11 +3,10 @@ import type { Ids } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Refusal } from '../kernel/refusal.ts';
 import type { AuditPage, AuditQuery, Window } from '../ledger/audit/search.ts';
-import type { Decision, Loaded, Needs, Taking } from '../ledger/decision.ts';
+import type { Decision, Loaded, Needs, Outcome, Taking } from '../ledger/decision.ts';
 import type { Caller } from '../ledger/lease.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Settled } from '../ledger/proposal.ts';
-import type { Outcome } from '../ledger/store-port.ts';
 import type { DoorName, Permission, TrustLevel, Uses } from './access.ts';
 import type { Grants } from './connection-grants.ts';
 import type { Service } from './service.ts';
@@ -204,8 +203,3 @@ export type AnyCommand = InternalCommand<any>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of operations erases each one's own input type.
 export type AnyOperation = Operation<any>;
-
-/** The answer of an outcome; a refusal is an answer too. */
-export function answerOf<A extends JsonObject>(outcome: Outcome<A>): A | Refusal {
-  return outcome.status === 'committed' ? outcome.answer : outcome.refusal;
-}

@@ -14,10 +14,10 @@ import { approve, showApproval } from '../../src/features/trust/operations/appro
 import { submitChangeset } from '../../src/features/verification/commands.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import type { Decision } from '../../src/ledger/decision.ts';
+import { answerOf, type Decision } from '../../src/ledger/decision.ts';
 import { commands } from '../../src/runtime/commands.ts';
 import type { Coxswain } from '../../src/runtime/coxswain.ts';
-import { type AnyOperation, answerOf, type InternalCommand } from '../../src/runtime/operation.ts';
+import type { AnyOperation, InternalCommand } from '../../src/runtime/operation.ts';
 import { FORCE_PUSH, guard as guardOf } from '../features/trust/guard-facts.ts';
 
 const ALICE = { agent_id: 'alice', agent_type: 'codex_cloud', session_id: 's' };

@@ -12,6 +12,7 @@ import { joinLine } from '../../src/features/queue/work-line.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { normaliseArea } from '../../src/kernel/path.ts';
 import { findWorkspace } from '../../src/kernel/workspace.ts';
+import { answerOf } from '../../src/ledger/decision.ts';
 import type { Store } from '../../src/ledger/store-port.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -195,7 +196,7 @@ test('[STORE-4] [LOCK-5] racing for one path through functions and product alike
       const asked = request(`ts-${n}`, 'acquire_lock', { project: 'race' });
       const wish = { areas: [{ place: file_path }], single: true, caller: asked.actor, reason: undefined };
       const outcome = await store.run(asked, acquireLock({ ...wish, ttl_ms: 60_000 }));
-      return outcome.status === 'committed' ? outcome.answer : outcome.refusal;
+      return answerOf(outcome);
     });
     const answers = await Promise.all([...calls, ...commits]);
     assert.equal(answers.filter(({ success }) => success === true).length, 1);

@@ -10,10 +10,10 @@ import { settleDue } from '../../src/features/queue/settle-due.ts';
 import { type NewTask, submitWork } from '../../src/features/queue/submit-work.ts';
 import type { Area } from '../../src/kernel/area.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { type Decision, prefixed, type Taking } from '../../src/ledger/decision.ts';
+import { type Decision, type Outcome, prefixed, type Taking } from '../../src/ledger/decision.ts';
 import type { Request } from '../../src/ledger/log.ts';
 import { canonical } from '../../src/ledger/replay.ts';
-import type { Outcome, Store } from '../../src/ledger/store-port.ts';
+import type { Store } from '../../src/ledger/store-port.ts';
 import { MemoryStore } from '../../src/stores/memory/store.ts';
 import { Seeded } from '../simulation/random.ts';
 import { testDatabase } from '../support/postgres.ts';
@@ -214,7 +214,8 @@ async function randomStep(
           if (task.failed_dependencies !== undefined) claimedInSpite += 1;
         }
         if (random.chance(0.3)) await oracle.step(asked, taking);
-      } else if (outcome.refusal.due_first === true) await oracle.step(ask('settle_due'), settleDue());
+      } else if (outcome.status === 'first' && outcome.first.step === 'settle_due')
+        await oracle.step(ask('settle_due'), settleDue());
     }
   }
   if (ttl_ms === SHORT_MS) await pass(SHORT_MS + 1);

@@ -91,6 +91,12 @@ class Consequence {
     assert.partialDeepStrictEqual(plain(this.settled.refusal), plain(details));
   }
 
+  /** Something has to be done before this can be decided. */
+  thenFirst(step: JsonObject): void {
+    assert.equal(this.settled.verdict, 'first', `expected a first step: ${JSON.stringify(this.settled)}`);
+    if (this.settled.verdict === 'first') assert.deepEqual(plain(this.settled.first), plain(step));
+  }
+
   get answer(): JsonObject {
     return this.#committed().answer;
   }
@@ -109,8 +115,7 @@ class Consequence {
   }
 
   #committed(): Extract<Settled<JsonObject>, { verdict: 'commit' }> {
-    if (this.settled.verdict !== 'commit')
-      assert.fail(`expected a commit: ${JSON.stringify(this.settled.refusal)}`);
+    if (this.settled.verdict !== 'commit') assert.fail(`expected a commit: ${JSON.stringify(this.settled)}`);
     return this.settled;
   }
 }

@@ -26,7 +26,7 @@ export async function write(coxswain: Coxswain, agent_id: string, ...events: Eve
     needs: { keys: events.map(({ kind, id }) => ({ kind, id })) },
     decide: () => commit(events, { success: true }),
   });
-  if (outcome.status === 'refused') throw new Error(outcome.refusal.message);
+  if (outcome.status !== 'committed') throw new Error(JSON.stringify(outcome));
   return outcome.position;
 }
 

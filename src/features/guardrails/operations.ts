@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isRefusal, refuse } from '../../kernel/refusal.ts';
+import { answerOf, withoutCommit } from '../../ledger/decision.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
 import { guardOperation } from '../trust/approvals/index.ts';
 import { listViolations as list, violationCountKey, violationRange } from '../trust/index.ts';
@@ -57,7 +58,7 @@ function saidOfUse(answer: JsonObject): JsonObject {
 /** No person is asked, and nothing is counted or used up. */
 async function wouldBe(guard: ReturnType<typeof commandGuard>, step: Step): Promise<JsonObject> {
   const verdict = await step.consider(guardOperation(askedBy(guard, step)));
-  const answer = verdict.verdict === 'commit' ? verdict.answer : verdict.refusal;
+  const answer = verdict.verdict === 'commit' ? verdict.answer : answerOf(withoutCommit(verdict));
   const { approval_id: _, approval_status: __, trust_lowered_to: ___, message, ...rest } = answer;
   if (rest.success !== false) return rest;
   return { ...rest, message: 'It would be blocked; nobody was asked.' };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { answerOf, type Operation } from '../../runtime/operation.ts';
+import { answerOf } from '../../ledger/decision.ts';
+import type { Operation } from '../../runtime/operation.ts';
 import { writeHandoff as write } from './commands.ts';
 import { handoffNeeds, handoffRange, listHandoffs, type NewHandoff } from './state.ts';
 

@@ -1,7 +1,8 @@
 import { PERSON_TYPE, personId } from '../../kernel/names.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
 import { newSecret, newSecretName, secretHash } from '../../kernel/secret.ts';
-import { answerOf, type Operation } from '../../runtime/operation.ts';
+import { answerOf } from '../../ledger/decision.ts';
+import type { Operation } from '../../runtime/operation.ts';
 import { everyKey, listKeys as list } from './change-keys.ts';
 import { createKey as decideCreate, revokeKey as decideRevoke } from './commands.ts';
 import type { KeyRole } from './state.ts';

@@ -3,7 +3,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
+import { commit, type Decision, type FirstStep, first, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew, standing } from '../../ledger/lease.ts';
 import { reasonAgain } from './automatic-lock.ts';
@@ -30,8 +30,12 @@ export interface AcquireLock extends Wish {
   readonly waited?: boolean | undefined;
 }
 
-/** For `operations/acquire-lock-operation.ts`, which does that step and asks again; not for agents. */
-export const FIRST = 'first';
+/** What `operations/acquire-lock-operation.ts` has to do before it asks again. */
+export type LockStep =
+  /** Say in the folder's record that the caller wants it. */
+  | { readonly step: 'announce' }
+  /** Free what has expired at these places. */
+  | { readonly step: 'tidy'; readonly places: readonly string[] };
 
 /**
  * Takes everything wanted in one commit, or nothing. Files are decided by their own records and those of
@@ -42,7 +46,7 @@ export const FIRST = 'first';
 export function acquireLock(command: AcquireLock): Decision<JsonObject> {
   const { areas } = command;
   return decideWith(command, (findings, loaded, now_ms) => {
-    if (findings.over.length > limits.expiries_per_commit) return refused(tidyFirst(findings.over));
+    if (findings.over.length > limits.expiries_per_commit) return first(tidy(findings.over));
     const superseded = supersededGrant(command, loaded, now_ms);
     if (superseded !== undefined) return refused(superseded);
     if (findings.blockers.length > 0) return refused(blocked(command, findings, now_ms));
@@ -51,20 +55,16 @@ export function acquireLock(command: AcquireLock): Decision<JsonObject> {
     const full = fullBelow(reachOf(fresh), loaded);
     if (full !== undefined) {
       const over = full.flatMap(({ id, state }) => overIn(id, state, now_ms));
-      return refused(over.length > 0 ? tidyFirst(over) : tooMuchBelow());
+      return over.length > 0 ? first(tidy(over)) : refused(tooMuchBelow());
     }
-    if (hasFolder(fresh) && findings.line === undefined) return refused(first('announce'));
+    if (hasFolder(fresh) && findings.line === undefined) return first({ step: 'announce' });
     return grantAll(command, findings, loaded, now_ms);
   });
 }
 
-function first(step: 'announce' | 'tidy', places: readonly string[] = []): Refusal {
-  return refuse('blocked', `Something comes first: ${step}.`, { [FIRST]: step, places: [...places] });
-}
-
-/** Also says where it expired: in the file's own record, in a folder above or anywhere below. */
-function tidyFirst(over: readonly EventBody[]): Refusal {
-  return first('tidy', [...new Set(over.map(({ id }) => id))]);
+/** Where it expired: in the file's own record, in a folder above or anywhere below. */
+function tidy(over: readonly EventBody[]): FirstStep {
+  return { step: 'tidy', places: [...new Set(over.map(({ id }) => id))] } satisfies LockStep;
 }
 
 /** The named grant is the caller's own, but no longer the current one. */
@@ -107,7 +107,8 @@ function grantAll(command: AcquireLock, findings: ReachFindings, loaded: Loaded,
       events.push(lockEvent(area.place, 'lock_wait_ended', { waiter_id, pattern: area.pattern }));
   }
   const all = withFolders(events, loaded);
-  if (all === undefined) return refused(first('tidy', lockedFolders(loaded)));
+  if (all === undefined)
+    return first({ step: 'tidy', places: [...lockedFolders(loaded)] } satisfies LockStep);
   const waited =
     command.waited && line !== undefined ? { waited_seconds: secondsSince(line.since_ms, now_ms) } : {};
   const refreshed = locks.every(({ action }) => action === 'refreshed');

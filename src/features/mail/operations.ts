@@ -1,6 +1,7 @@
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../runtime/operation.ts';
+import { answerOf } from '../../ledger/decision.ts';
+import type { Operation, Step } from '../../runtime/operation.ts';
 import { reviewersOf, teamService } from '../teams/index.ts';
 import { acknowledgeMessages, sendMessage as send } from './commands.ts';
 import {

@@ -4,6 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import {
   commit,
+  first,
   type Loaded,
   type Needs,
   need,
@@ -46,13 +47,15 @@ export interface GetWork {
   readonly terms?: Terms | undefined;
 }
 
-/** The answer when something due was found: not for agents, `operations/get-work-operation.ts` acts on it. */
-export const DUE_FIRST = 'due_first';
+/** What `operations/get-work-operation.ts` has to do before it asks again. */
+export type WorkStep =
+  /** Something has become due by time alone. */
+  | { readonly step: 'settle_due' }
+  /** Nothing at the head of the queue can be handed out, but something behind it may be. */
+  | { readonly step: 'look_further' };
 
-/**
- * Not for agents either: nothing at the head of the queue can be handed out, but something behind it may be.
- */
-export const LOOK_FURTHER = 'look_further';
+const settleFirst = { step: 'settle_due' } satisfies WorkStep;
+const lookFurtherFirst = { step: 'look_further' } satisfies WorkStep;
 
 export function getWork(command: GetWork): Taking<JsonObject> {
   const { caller, task_types, lease_ms, settled, waiter_id, terms, among } = command;
@@ -73,7 +76,7 @@ export function getWork(command: GetWork): Taking<JsonObject> {
           ? { keys: [lineKey, ...keys], ranges: [...heads(task_types, wanted), firstDue, ...ranges] }
           : { keys: [lineKey, ...keys, ...among.map(taskKey)], ranges: [firstDue, ...ranges] },
       decide(loaded, now_ms) {
-        if (!settled && hasDue(loaded, now_ms)) return refused(dueFirst());
+        if (!settled && hasDue(loaded, now_ms)) return first(settleFirst);
         const count = roomFor(terms, caller, wanted, loaded, now_ms);
         if (typeof count !== 'number') return refused(count);
         const more = heads(task_types, wanted + limits.candidates_per_take);
@@ -97,7 +100,8 @@ export function getWork(command: GetWork): Taking<JsonObject> {
           return need({ ranges: more });
         const left = new Set(unreserved(candidates, ahead, canTake));
         const open = takeable.filter((task) => left.has(task)).slice(0, count);
-        if (open.length === 0 && !(isAll && candidates.length === tasks.length)) return refused(moreBehind());
+        if (open.length === 0 && !(isAll && candidates.length === tasks.length))
+          return first(lookFurtherFirst);
         if (open.length === 0)
           return refused(noTasks(task_types, tasks.length - takeable.length, ahead.length));
         const besides = [...servedFromLine(loaded, waiter_id), ...countClaim(terms, caller)];
@@ -199,14 +203,6 @@ function describeClaim(task: TaskRecord, lease: Lease): JsonObject {
     expires_at: isoTime(lease.expires_at_ms),
     fencing_token: lease.token,
   };
-}
-
-function dueFirst() {
-  return refuse('no_tasks_available', 'Due tasks come first.', { [DUE_FIRST]: true });
-}
-
-function moreBehind() {
-  return refuse('no_tasks_available', 'The first tasks can’t be handed out.', { [LOOK_FURTHER]: true });
 }
 
 export function noTasks(task_types: readonly string[] | undefined, locked: number, ahead: number) {

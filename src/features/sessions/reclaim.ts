@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
-import type { Decision } from '../../ledger/decision.ts';
+import { answerOf, type Decision } from '../../ledger/decision.ts';
 import type { HeldPage as Page } from '../../ledger/lease.ts';
 import type { SessionName } from '../../ledger/log.ts';
-import { answerOf, type Step } from '../../runtime/operation.ts';
+import type { Step } from '../../runtime/operation.ts';
 import { heldLocks } from '../locks/index.ts';
 import { endSession } from './commands.ts';
 import { claimedTasks } from './free-leases.ts';

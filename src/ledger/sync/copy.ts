@@ -119,7 +119,7 @@ async function copyOne(
   };
   const outcome = await to.store.run(request, decision);
   if (outcome.status === 'committed') return outcome.repeated ? 'known' : 'copied';
-  return fits ? outcome.refusal : 'elsewhere';
+  return outcome.status === 'refused' && fits ? outcome.refusal : 'elsewhere';
 }
 
 function recordsBefore({ events }: LogEntry, state: State): State {

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import type { Decision, Needs, Outcome, Taking } from '../../ledger/decision.ts';
 import { type EntityKey, keyText } from '../../ledger/entity.ts';
 import type { Request, Unplaced } from '../../ledger/log.ts';
 import { type CommitResult, type OptimisticEngine, runOptimistically } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
+import type { Store, StoreContext } from '../../ledger/store-port.ts';
 import type { NoteBuffer } from '../note-buffer.ts';
 import { Recent } from '../recent-ids.ts';
 import { DynamoTrail } from './audit-trail.ts';

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { refuse } from '../../kernel/refusal.ts';
-import type { Command, Decision } from '../../ledger/decision.ts';
+import { answerOf, type Command, type Decision, type Outcome } from '../../ledger/decision.ts';
 import type { EntityKey } from '../../ledger/entity.ts';
 import type { DecideProposal } from '../../ledger/foreign.ts';
 import type { Request } from '../../ledger/log.ts';
 import type { Decided, Serialised } from '../../ledger/serialiser.ts';
-import type { Outcome, StoreContext } from '../../ledger/store-port.ts';
+import type { StoreContext } from '../../ledger/store-port.ts';
 import { decideInside } from '../sqlite/deciding.ts';
 import type { Writer } from '../sqlite/writer.ts';
 import type { Layout } from './folder-layout.ts';
@@ -95,7 +95,7 @@ export class Inbox {
     const { proposal_id, agent_id, proposal } = staged;
     const { request, decision } = this.#asked(staged, decide);
     const outcome = decideInside(this.#writer, this.#context, request, decision);
-    const answer = outcome.status === 'committed' ? outcome.answer : outcome.refusal;
+    const answer = answerOf(outcome);
     const { event_type, feature, edge } = proposal;
     return { proposal: proposal_id, agent_id, event_type, feature, edge, outcome: answer };
   }

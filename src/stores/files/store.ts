@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Trail } from '../../ledger/audit/audit-port.ts';
-import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import type { Decision, Needs, Outcome, Taking } from '../../ledger/decision.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Serialised, Serialiser } from '../../ledger/serialiser.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
+import type { Store, StoreContext } from '../../ledger/store-port.ts';
 import { type OpenedFile, openSqliteFile } from '../sqlite/store.ts';
 import { arrivals } from './arrivals.ts';
 import { FilesTrail } from './audit-trail.ts';

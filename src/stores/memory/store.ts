@@ -2,7 +2,7 @@ import { compareBytes } from '../../kernel/byte-order.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import type { Decision, Needs, Range, Taking } from '../../ledger/decision.ts';
+import type { Decision, Needs, Outcome, Range, Taking } from '../../ledger/decision.ts';
 import { type EntityKey, type EntityRecord, type IndexKeys, keyText } from '../../ledger/entity.ts';
 import { inIndexOrder, keysOf, type Placed } from '../../ledger/index-order.ts';
 import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
@@ -13,7 +13,7 @@ import {
   type Seen,
 } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal, stateTooLarge } from '../../ledger/proposal.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
+import type { Store, StoreContext } from '../../ledger/store-port.ts';
 import { MemoryTrail } from './audit-trail.ts';
 
 /** Where the simulation may let other callers go first, or break the connection. */

@@ -1,5 +1,11 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Decision, Needs, Taking } from '../../ledger/decision.ts';
+import {
+  type Decision,
+  type Needs,
+  type Outcome,
+  type Taking,
+  withoutCommit,
+} from '../../ledger/decision.ts';
 import { type LogEntry, logRow, type Request, type Unplaced } from '../../ledger/log.ts';
 import {
   type CommitResult,
@@ -8,7 +14,7 @@ import {
   runOptimistically,
 } from '../../ledger/optimistic.ts';
 import { LoadedSet, type Proposal } from '../../ledger/proposal.ts';
-import type { Outcome, Store, StoreContext } from '../../ledger/store-port.ts';
+import type { Store, StoreContext } from '../../ledger/store-port.ts';
 import type { NoteBuffer } from '../note-buffer.ts';
 import { Recent } from '../recent-ids.ts';
 import { PostgresTrail } from './audit-trail.ts';
@@ -131,13 +137,10 @@ class PostgresStore implements Store, OptimisticEngine {
       if (result.status === 'conflict') continue;
       // A task is ready but locked or being changed: the full decision says why, or finds it free by now.
       if (result.status === 'none' && result.ready) break;
-      const refusal = refusalOf(
-        taking.decision,
-        result.now_ms,
-        result.status === 'due' ? result.record : undefined,
-      );
-      if (refusal === undefined) break;
-      return { status: 'refused', refusal };
+      const due = result.status === 'due' ? result.record : undefined;
+      const empty = withNothingReady(taking.decision, result.now_ms, due);
+      if (empty === undefined) break;
+      return empty;
     }
     return await this.run(request, taking.decision);
   }
@@ -280,13 +283,17 @@ function latest(group: readonly Waiting<unknown>[]): number {
 }
 
 /**
- * When nothing is ready, the decision itself words the refusal: its ranges are empty except for what is due.
+ * When nothing is ready, the decision itself says what follows: its ranges are empty except for what is due.
  */
-function refusalOf(decision: Decision<JsonObject>, now_ms: number, due: RawRecord | undefined) {
+function withNothingReady(
+  decision: Decision<JsonObject>,
+  now_ms: number,
+  due: RawRecord | undefined,
+): Outcome<never> | undefined {
   const loaded = new LoadedSet();
   for (const key of decision.needs.keys ?? []) loaded.put(key, undefined);
   for (const range of decision.needs.ranges ?? [])
     loaded.putList(range, due !== undefined && range.from === 'due/' ? [recordOf(range.kind, due)] : []);
   const verdict = decision.decide(loaded, now_ms);
-  return verdict.verdict === 'refuse' ? verdict.refusal : undefined;
+  return verdict.verdict === 'commit' || verdict.verdict === 'need' ? undefined : withoutCommit(verdict);
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Decision, Needs } from '../../ledger/decision.ts';
+import { type Decision, type Needs, type Outcome, withoutCommit } from '../../ledger/decision.ts';
 import { logRow, type Request } from '../../ledger/log.ts';
 import { recall } from '../../ledger/optimistic.ts';
 import { deliberate, LoadedSet, overLimits, propose } from '../../ledger/proposal.ts';
-import type { Outcome, StoreContext } from '../../ledger/store-port.ts';
+import type { StoreContext } from '../../ledger/store-port.ts';
 import type { Records } from './records.ts';
 import type { Writer } from './writer.ts';
 
@@ -37,7 +37,7 @@ export function decideInside<A extends JsonObject>(
       step = rounds.next();
     }
     const verdict = step.value;
-    if (verdict.verdict === 'refuse') return { status: 'refused', refusal: verdict.refusal };
+    if (verdict.verdict !== 'commit') return withoutCommit(verdict);
     // No other process can commit between deciding and committing here, so what was read needs no check; but
     // time can pass.
     const { not_after_ms } = verdict;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIRST } from '../../../src/features/locks/acquire-lock.ts';
 import { tidyLocks } from '../../../src/features/locks/await-lock.ts';
 import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../../src/features/locks/check-locks.ts';
 import { releaseLock, releaseLocks } from '../../../src/features/locks/release-lock.ts';
@@ -30,10 +29,7 @@ import {
 } from './lock-facts.ts';
 
 test('[LOCK-10] a folder is announced before it is granted: first a place in line, then a look', () => {
-  given()
-    .at(NOON_MS)
-    .when(acquire(anna, SRC))
-    .thenRefuses('blocked', { [FIRST]: 'announce' });
+  given().at(NOON_MS).when(acquire(anna, SRC)).thenFirst({ step: 'announce' });
   const announced = given()
     .at(NOON_MS)
     .when(wait(anna, [SRC]));
@@ -57,7 +53,7 @@ test('[LOCK-10] an announcement that died does not count', () => {
   given(...announced)
     .at(NOON_MS + limits.waiter_alive_ms)
     .when(acquire(anna, SRC, { waiter_id: 'wait-anna' }))
-    .thenRefuses('blocked', { [FIRST]: 'announce' });
+    .thenFirst({ step: 'announce' });
 });
 
 test('[LOCK-10] a lock on a folder covers what is under it, and who is refused learns by which lock', () => {
@@ -160,7 +156,7 @@ test('[LOCK-10] more that ran out than fits beside a grant is cleared away first
   given(...announced)
     .at(over_ms)
     .when(acquire(bert, SRC, { waiter_id: 'wait-bert' }))
-    .thenRefuses('blocked', { [FIRST]: 'tidy', places });
+    .thenFirst({ step: 'tidy', places });
   const tidied = given(...announced)
     .at(over_ms)
     .when(tidyLocks({ places })).facts;
@@ -181,7 +177,7 @@ test('[LOCK-10] a folder full of what ran out, be it the caller’s own, is clea
   given(...announced)
     .at(NOON_MS + TTL_MS)
     .when(asked)
-    .thenRefuses('blocked', { [FIRST]: 'tidy' });
+    .thenFirst({ step: 'tidy', places: many.flatMap(({ events }) => events.map(({ id }) => id)).sort() });
   given(...inLine(bert, [SRC], NOON_MS, many))
     .at(NOON_MS)
     .when(asked)
@@ -219,7 +215,7 @@ test('[LOCK-10] refreshing a folder needs no announcement, and a new pattern in 
   given(...holding(anna, TS))
     .at(LATER_MS)
     .when(acquire(anna, { place: 'src/', pattern: 'src/*.css' }))
-    .thenRefuses('blocked', { [FIRST]: 'announce' });
+    .thenFirst({ step: 'announce' });
 });
 
 test('[LOCK-10] each is released by its own name, and the last one closes the folder', () => {

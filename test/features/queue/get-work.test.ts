@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completeWork } from '../../../src/features/queue/complete-work.ts';
 import { lookFurther } from '../../../src/features/queue/far-work.ts';
-import { DUE_FIRST, getWork, LOOK_FURTHER } from '../../../src/features/queue/get-work.ts';
+import { getWork } from '../../../src/features/queue/get-work.ts';
 import { renewWork } from '../../../src/features/queue/renew-work.ts';
 import { retryDelay_ms, settleDue } from '../../../src/features/queue/settle-due.ts';
 import { type TaskState, taskEvent } from '../../../src/features/queue/state.ts';
@@ -123,10 +123,7 @@ test('[QUEUE-8] a delayed task waits for its time, then becomes due before anyth
     .at(NOON_MS - 1)
     .when(get(anna))
     .thenRefuses('no_tasks_available');
-  given(delayed, other)
-    .at(NOON_MS)
-    .when(get(anna))
-    .thenRefuses('no_tasks_available', { [DUE_FIRST]: true });
+  given(delayed, other).at(NOON_MS).when(get(anna)).thenFirst({ step: 'settle_due' });
   const settled = given(delayed, other).at(NOON_MS).when(settleDue());
   settled.thenCommits(taskEvent('t1', 'task_promoted'));
   given(...settled.facts)
@@ -329,7 +326,7 @@ function getFurther(facts: Fact[], options: { task_types?: string[]; terms?: Ter
   given(...facts)
     .at(NOON_MS)
     .when(getWork(wanted).decision)
-    .thenRefuses('no_tasks_available', { [LOOK_FURTHER]: true });
+    .thenFirst({ step: 'look_further' });
   const state = folded(facts);
   const looking = lookFurther(wanted);
   let look = looking.next();

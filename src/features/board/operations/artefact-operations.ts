@@ -1,8 +1,8 @@
 import { nameMatches } from '../../../kernel/glob.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { Range } from '../../../ledger/decision.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type Range } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import {
   type ArtefactRecord,
   type ArtefactState,

@@ -1,6 +1,7 @@
 import { areaName } from '../../../kernel/area.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import { namedAreas } from '../../locks/index.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {

@@ -1,6 +1,7 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { answerOf, type InternalCommand, type Step } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { InternalCommand, Step } from '../../../runtime/operation.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, biddingClaims, boardClaimDueAt_ms, openClaims } from '../board-claim.ts';
 import { settleBoard } from '../commands.ts';

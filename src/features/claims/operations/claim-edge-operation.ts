@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { type ClaimEdge, mayFreeClaim } from '../claim-edge.ts';
 import { claimEdge as decide } from '../commands.ts';

@@ -1,4 +1,5 @@
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import type { ClaimMode, SecondAgent } from '../claim-mode.ts';
 import { DEFAULT_RULES } from '../claim-rules.ts';
 import { type ClaimsQuery, claimsNeeds, claimsStatus as describe, describeRules } from '../claim-status.ts';

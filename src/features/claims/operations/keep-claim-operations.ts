@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, type Refusal } from '../../../kernel/refusal.ts';
-import type { Decision } from '../../../ledger/decision.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type Decision } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import type { ClaimCommand } from '../acting.ts';
 import type { ClaimEvaluators } from '../claim-evaluators.ts';
 import { heartbeatClaim as beat, convergeEdge as converge, releaseEdge as release } from '../commands.ts';

@@ -1,6 +1,7 @@
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
-import { answerOf, type InternalCommand, type Step } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { InternalCommand, Step } from '../../../runtime/operation.ts';
 import type { ClaimRules } from '../claim-rules.ts';
 import { signalStaleClaims } from '../commands.ts';
 import { type ClaimState, idleSince, staleClaims } from '../edge-claim.ts';

@@ -2,11 +2,12 @@ import { areaName } from '../../../kernel/area.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse } from '../../../kernel/refusal.ts';
+import { answerOf } from '../../../ledger/decision.ts';
 import type { Uses } from '../../../runtime/access.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { notOwner, teamService } from '../../teams/index.ts';
-import { type AcquireLock, FIRST } from '../acquire-lock.ts';
+import type { AcquireLock, LockStep } from '../acquire-lock.ts';
 import { AUTOMATIC } from '../automatic-lock.ts';
 import { mayFreeLock, TIDIED_PLACES } from '../await-lock.ts';
 import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../commands.ts';
@@ -65,23 +66,21 @@ const ANNOUNCEMENTS_MAX = 5;
 
 async function acquire(command: AcquireLock, wait_ms: number, step: Step): Promise<JsonObject | Refusal> {
   let first = await attempt(command, step);
-  if (isRefusal(first) && refusalCode(first) === 'blocked' && (await step.reclaimFromDeadSessions()))
-    first = await attempt(command, step);
-  if (!isRefusal(first)) return first;
-  const announces = first[FIRST] === 'announce';
-  if (!announces && (wait_ms === 0 || refusalCode(first) !== 'blocked')) return first;
+  if (isBlocked(first) && (await step.reclaimFromDeadSessions())) first = await attempt(command, step);
+  const isPatient = wait_ms > 0 && isBlocked(first);
+  if (first !== ANNOUNCE_FIRST && !isPatient) return first;
   const wish: InLine = { ...command, waiter_id: step.ids.uuid(), waited: wait_ms > 0, standing: false };
   // Subscribe before joining the line, so that no change by another process is missed afterwards.
   const hints = wait_ms === 0 ? undefined : step.hints((row) => mayFreeLock(wish.areas, row));
   try {
     const started_ms = step.elapsed_ms();
     let answer = await announce(wish, wait_ms > 0, step);
-    if (hints !== undefined && isRefusal(answer) && refusalCode(answer) === 'blocked') {
+    if (hints !== undefined && isBlocked(answer)) {
       let last: Refusal = answer;
       const look = async () => {
         await step.reclaimFromDeadSessions();
         const looked = await lookAgain(wish, step);
-        if (!isRefusal(looked) || refusalCode(looked) !== 'blocked') return looked;
+        if (!isBlocked(looked)) return looked;
         if (looked.position !== last.position || looked.locked_by !== last.locked_by) step.waiting(looked);
         last = looked;
         return undefined;
@@ -130,19 +129,29 @@ async function announce(wish: InLine, stays: boolean, step: Step): Promise<JsonO
     if (isRefusal(joined)) return joined;
     const answer = await attempt(wish, step);
     // Repeated only if the process slept past its own announcement.
-    if (!isRefusal(answer) || answer[FIRST] !== 'announce') return answer;
+    if (answer !== ANNOUNCE_FIRST) return answer;
   }
   return refuse('database_unavailable', 'Announcing the lock took longer than an announcement holds.');
 }
 
-async function attempt(wish: AcquireLock | InLine, step: Step): Promise<JsonObject | Refusal> {
+/** The caller has to say in a folder's record that it wants the folder, before it is granted. */
+const ANNOUNCE_FIRST = 'announce';
+
+type Attempted = JsonObject | Refusal | typeof ANNOUNCE_FIRST;
+
+function isBlocked(answer: Attempted): answer is Refusal {
+  return answer !== ANNOUNCE_FIRST && isRefusal(answer) && refusalCode(answer) === 'blocked';
+}
+
+async function attempt(wish: AcquireLock | InLine, step: Step): Promise<Attempted> {
   for (let round = 0; round < TIDY_ROUNDS_MAX; round += 1) {
     const outcome = await step.run(decide(wish), usesOf(wish));
     // A repeated outcome was granted to an earlier call with the same id, and left this one in line.
     if (outcome.status === 'committed' && !outcome.repeated && 'standing' in wish) wish.standing = false;
-    const answer = answerOf(outcome);
-    if (!isRefusal(answer) || answer[FIRST] !== 'tidy') return answer;
-    await tidyPlaces(answer.places as string[], step);
+    if (outcome.status !== 'first') return answerOf(outcome);
+    const first = outcome.first as LockStep;
+    if (first.step === 'announce') return ANNOUNCE_FIRST;
+    await tidyPlaces(first.places, step);
   }
   return refuse('too_large', 'More locks ran out than could be cleared away; try again.');
 }
@@ -162,9 +171,9 @@ function usesOf({ areas, shared, reason }: AcquireLock): Uses | undefined {
 /** Reads first: a commit is only worthwhile for what is available now. */
 async function lookAgain(wish: InLine, step: Step): Promise<JsonObject | Refusal> {
   const now = await step.consider(decide(wish));
-  if (now.verdict === 'refuse' && now.refusal[FIRST] === undefined) return now.refusal;
+  if (now.verdict === 'refuse') return now.refusal;
   const answer = await attempt(wish, step);
-  return isRefusal(answer) && answer[FIRST] === 'announce' ? await announce(wish, false, step) : answer;
+  return answer === ANNOUNCE_FIRST ? await announce(wish, false, step) : answer;
 }
 
 async function tidyFolders(step: Step): Promise<void> {

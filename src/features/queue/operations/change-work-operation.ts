@@ -1,4 +1,5 @@
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import {
   cancelWork as decideCancel,
   reprioritiseWork as decideReprioritise,

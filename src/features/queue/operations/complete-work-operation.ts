@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { isRefusal, StoreFailure } from '../../../kernel/refusal.ts';
-import type { Decision } from '../../../ledger/decision.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type Decision } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import { announceGuarded, askedBy } from '../../guardrails/index.ts';
 import { guarded } from '../../trust/approvals/index.ts';
 import { completeWork as decide, settleDue } from '../commands.ts';

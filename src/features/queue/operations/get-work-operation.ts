@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation, type Step } from '../../../runtime/operation.ts';
+import { answerOf, type Outcome, withoutCommit } from '../../../ledger/decision.ts';
+import type { Operation, Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { teamService } from '../../teams/index.ts';
 import { joinLine, leaveLine, settleDue, getWork as take } from '../commands.ts';
 import { lookFurther } from '../far-work.ts';
-import { DUE_FIRST, type GetWork, LOOK_FURTHER, nextDue, nextDueAt_ms } from '../get-work.ts';
+import { type GetWork, nextDue, nextDueAt_ms, type WorkStep } from '../get-work.ts';
 import { termsFor } from '../team-terms.ts';
 import { mayBringWork } from '../work-line.ts';
 
@@ -67,34 +68,37 @@ function isEmpty(answer: JsonObject): answer is Refusal {
 const ROUNDS_MAX = 400;
 
 async function takeNow(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
-  const answer = await takeFirst(wanted, step);
-  return hidesMore(answer) ? await takeFurther(wanted, step) : answer;
+  const outcome = await takeFirst(wanted, step);
+  return hidesMore(outcome) ? await takeFurther(wanted, step) : answerOf(outcome);
 }
 
-function hidesMore(answer: JsonObject): boolean {
-  return isRefusal(answer) && answer[LOOK_FURTHER] === true;
+function comesFirst(outcome: Outcome<JsonObject>, step: WorkStep['step']): boolean {
+  return outcome.status === 'first' && outcome.first.step === step;
+}
+
+function hidesMore(outcome: Outcome<JsonObject>): boolean {
+  return comesFirst(outcome, 'look_further');
 }
 
 /**
  * One round of due work comes first, so that the most urgent task is found even if it became ready only now.
  * Then it claims. Only a caller that would get nothing does more rounds.
  */
-async function takeFirst(wanted: Wanted, step: Step): Promise<JsonObject | Refusal> {
+async function takeFirst(wanted: Wanted, step: Step): Promise<Outcome<JsonObject>> {
   const attempt = async (settled: boolean) => {
     const taking = take({ ...wanted, settled });
     // A store's own fast path knows neither the line nor a team's rules.
     const plain = wanted.waiter_id === undefined && wanted.terms === undefined;
-    return answerOf(await (plain ? step.take(taking) : step.run(taking.decision)));
+    return await (plain ? step.take(taking) : step.run(taking.decision));
   };
-  const first = await attempt(false);
-  let answer = first;
-  let due = isRefusal(first) && first[DUE_FIRST] === true;
+  let outcome = await attempt(false);
+  let due = comesFirst(outcome, 'settle_due');
   for (let round = 0; due && round < ROUNDS_MAX; round += 1) {
     due = (await step.chore('settle_due', settleDue())).status === 'committed';
-    answer = await attempt(true);
-    if (!isEmpty(answer)) break;
+    outcome = await attempt(true);
+    if (!hidesMore(outcome) && !isEmpty(answerOf(outcome))) break;
   }
-  return answer;
+  return outcome;
 }
 
 /** Searches behind the head of the queue. */
@@ -138,9 +142,11 @@ async function takeInLine(
   /** Reads first: a commit is only worthwhile for what is available now. */
   const look = async () => {
     const seen = await step.consider(take({ ...wanted, settled: false }).decision);
-    const isSure = seen.verdict === 'refuse' && seen.refusal[DUE_FIRST] !== true;
-    let answer = isSure ? seen.refusal : await takeFirst(wanted, step);
-    if (hidesMore(answer)) answer = isFarLookDue() ? await takeFurther(wanted, step) : last;
+    const considered = seen.verdict === 'commit' ? undefined : withoutCommit(seen);
+    const isSure = considered !== undefined && !comesFirst(considered, 'settle_due');
+    const outcome = isSure ? considered : await takeFirst(wanted, step);
+    const further = () => (isFarLookDue() ? takeFurther(wanted, step) : last);
+    const answer = hidesMore(outcome) ? await further() : answerOf(outcome);
     if (!isEmpty(answer)) return answer;
     last = answer;
     const { loaded, now_ms } = await step.find(nextDue);

@@ -1,5 +1,6 @@
 import { isRefusal } from '../../../kernel/refusal.ts';
-import { answerOf, type Operation } from '../../../runtime/operation.ts';
+import { answerOf } from '../../../ledger/decision.ts';
+import type { Operation } from '../../../runtime/operation.ts';
 import { renewWork as decide } from '../commands.ts';
 
 export interface RenewWorkInput {

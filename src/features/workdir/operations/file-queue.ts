@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
-import { prefixed, type Range } from '../../../ledger/decision.ts';
-import { answerOf, type Step } from '../../../runtime/operation.ts';
+import { answerOf, prefixed, type Range } from '../../../ledger/decision.ts';
+import type { Step } from '../../../runtime/operation.ts';
 import {
   DUE,
   dueAt_ms,

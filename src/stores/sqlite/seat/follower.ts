@@ -3,9 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { type Clock, machineTime_ms } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { StoreFailure } from '../../../kernel/refusal.ts';
-import type { Command } from '../../../ledger/decision.ts';
+import type { Command, Outcome } from '../../../ledger/decision.ts';
 import type { Request, Unplaced } from '../../../ledger/log.ts';
-import type { Outcome } from '../../../ledger/store-port.ts';
 import { build, type FromSeat, onMessage, send } from './protocol.ts';
 
 /** How long a call waits for the seat before it commits directly. */

@@ -2,9 +2,8 @@ import type { Socket } from 'node:net';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { RefusalCode } from '../../../kernel/refusal.ts';
 import { version } from '../../../kernel/version.ts';
-import type { Command } from '../../../ledger/decision.ts';
+import type { Command, Outcome } from '../../../ledger/decision.ts';
 import { EVENT_SCHEMA, type Request, type Unplaced } from '../../../ledger/log.ts';
-import type { Outcome } from '../../../ledger/store-port.ts';
 import { SCHEMA_EPOCH } from '../schema.ts';
 
 /** Both ends must understand commands in the same way and have the same file open. */
