@@ -147,7 +147,7 @@ const shaken = ({ always = [] }: Part): Plugin => ({
         return { loader: 'ts', contents: changed };
       });
     onLoad(
-      { filter: /\/src\/features\/(?:[\w-]+\/(?:reclaim-)?commands|trust\/enforcement\/governed-by)\.ts$/ },
+      { filter: /\/src\/features\/(?:[\w-]+\/(?:reclaim-)?commands|trust\/calls)\.ts$/ },
       ({ path }) => ({
         loader: 'ts',
         contents: readFileSync(path, 'utf8').replaceAll(

@@ -53,11 +53,23 @@ for (const [name, words] of Object.entries(CAPABILITIES)) {
 }
 const imports = importsIn(files);
 const crossing = imports.filter(({ from, to }) => topOf(from) !== topOf(to));
-const beyondKernel = imports.filter(({ to }) => topOf(to) !== 'kernel');
-const share = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)} %`;
-console.log(
-  `imports            ${imports.length}, ${share(crossing.length, imports.length)} across top-level folders`,
+const share = (part: number) => `${((100 * part) / imports.length).toFixed(1)} %`;
+console.log(`imports            ${imports.length}, ${share(crossing.length)} across top-level folders`);
+
+/** What every capability speaks with, and a barrel would make one import a file of. */
+const BASE = ['kernel', 'ledger', 'runtime', 'storage', 'command-analysis', 'child-process', 'stores'];
+for (const base of BASE.filter((each) => crossing.some(({ to }) => topOf(to) === each)))
+  console.log(`  to ${base.padEnd(17)} ${share(crossing.filter(({ to }) => topOf(to) === base).length)}`);
+const besides = crossing.filter(({ to }) => !BASE.includes(topOf(to)));
+console.log(`  to the rest         ${share(besides.length)}`);
+const filesTo = new Set(
+  crossing.map(({ from, to }) => `${from} ${BASE.includes(topOf(to)) ? topOf(to) : to}`),
 );
-console.log(
-  `but for kernel     ${beyondKernel.length}, ${share(crossing.filter(({ to }) => topOf(to) !== 'kernel').length, beyondKernel.length)}`,
-);
+const within = imports.length - crossing.length;
+const barrels = (100 * filesTo.size) / (filesTo.size + within);
+console.log(`  with one index.ts for each of those folders it would be ${barrels.toFixed(1)} %`);
+const between = imports.filter(({ from, to }) => {
+  const [a, b] = [from, to].map((path) => path.split('/').slice(1, 3).join('/'));
+  return a !== b && topOf(from) === 'features' && topOf(to) === 'features';
+});
+console.log(`imports between two slices: ${share(between.length)}`);

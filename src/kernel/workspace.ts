@@ -1,5 +1,4 @@
-import { errorCode, type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
-import { knowingFolders } from './known-folders.ts';
+import { errorCode, type FileStat, type FileSystem, knowingFolders, nodeFileSystem } from './file-system.ts';
 
 /** A folder whose files have keys (`work`), or git's own folder, whose files have none (`git`). */
 export interface Tree {

@@ -5,13 +5,13 @@ import type { Decision, Loaded, Needs, Range, Verdict } from './decision.ts';
 import {
   type Entities,
   type EntityKey,
+  EntityMap,
   type EntityRecord,
   type EventBody,
   type IndexKeys,
   keyText,
   nextVersion,
 } from './entity.ts';
-import { EntityMap } from './entity-map.ts';
 
 export interface RecordWrite extends EntityKey {
   readonly version: number;

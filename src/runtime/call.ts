@@ -1,4 +1,6 @@
-import type { Area } from '../kernel/area.ts';
+import { type Area, areaName } from '../kernel/area.ts';
+import { BoundedMap } from '../kernel/bounded-map.ts';
+import { hasWildcard } from '../kernel/glob.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { never } from '../kernel/never.ts';
@@ -9,10 +11,9 @@ import { consider } from '../ledger/consider.ts';
 import type { Decision, Needs, Outcome, Taking } from '../ledger/decision.ts';
 import type { Actor, Request } from '../ledger/log.ts';
 import type { Demand, DoorName, Uses } from './access.ts';
-import type { Grants } from './connection-grants.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
-import type { Authority, PresenceTracker, Step } from './operation.ts';
+import type { AreasInput, Authority, NamedAreas, PresenceTracker, Step } from './operation.ts';
 import { noServices, type Service } from './service.ts';
 import { type Hints, type Matters, storeHints } from './waiting.ts';
 
@@ -185,4 +186,68 @@ export class CallStep implements Step {
   chore<A extends JsonObject>(name: string, decision: Decision<A>): Promise<Outcome<A>> {
     return this.#lender.chore(name, decision);
   }
+}
+
+const KEPT_MAX = 10_000;
+
+/**
+ * The grants made through one connection: what a release or a completion without a token means. Answers may come again
+ * (a repeated operation id), so an older grant never replaces a newer one, and ending an old one forgets only that.
+ */
+export class Grants {
+  /** A forgotten grant is only less guarded: the holder's name is still checked. */
+  readonly #tokens = new BoundedMap<number>(KEPT_MAX);
+  readonly #names = new BoundedMap<Area>(KEPT_MAX);
+
+  of(key: string): number | undefined {
+    return this.#tokens.get(key);
+  }
+
+  remember(key: string, token: number): void {
+    this.#tokens.set(key, Math.max(token, this.#tokens.get(key) ?? 0));
+  }
+
+  /**
+   * What was locked under a name as the caller wrote it. The same name may lead elsewhere by the time it is released: a folder stands
+   * there now, or a link.
+   */
+  lockNamed(name: string): Area | undefined {
+    const known = this.#names.get(name);
+    if (known !== undefined || hasWildcard(name)) return known;
+    return this.#tokens.get(`lock/${name}`) === undefined ? undefined : { place: name };
+  }
+
+  /** Most locks have the name they were asked for by. */
+  rememberName(name: string, area: Area): void {
+    if (area.pattern !== undefined || area.place !== name) this.#names.set(name, area);
+  }
+
+  forgetName(name: string): void {
+    this.#names.delete(name);
+  }
+
+  /** Without a token: whatever was known of it. */
+  forget(key: string, token: number | undefined): void {
+    const known = this.#tokens.get(key);
+    if (known !== undefined && (token === undefined || known <= token)) this.#tokens.delete(key);
+  }
+}
+
+/** What a call names, without duplicates. `list`: the caller's name for the list, for error messages. */
+export function namedAreas(
+  { file_path, file_paths }: AreasInput,
+  step: Pick<Step, 'area'>,
+  list = 'file_paths',
+): NamedAreas | Refusal {
+  const areas = new Map<string, Area>();
+  const names = new Map<string, Area>();
+  const single = file_path !== undefined;
+  const paths = single ? [file_path] : (file_paths ?? []);
+  for (const [index, path] of paths.entries()) {
+    const area = step.area(path, single ? 'file_path' : `${list}.${index}`);
+    if ('success' in area) return area as Refusal;
+    areas.set(areaName(area), area);
+    names.set(path, area);
+  }
+  return { areas: [...areas.values()], single, names };
 }

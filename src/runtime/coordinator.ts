@@ -5,8 +5,7 @@ import { answerOf, type Decision } from '../ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from '../ledger/log.ts';
 import type { Demand } from './access.ts';
 import { summarise, withoutSecrets } from './audit-summary.ts';
-import { CallStep, type Lender } from './call.ts';
-import { Grants } from './connection-grants.ts';
+import { CallStep, Grants, type Lender } from './call.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
 import type {

@@ -25,7 +25,7 @@ export async function openOn(ledger: OpenedLedger, options: OpenOptions): Promis
   const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
   const teams = new TeamReader(workspace, clock, env);
   const services = place?.services ?? new Services();
-  services.provide(rulesService, rules).provide(teamService, () => teams.team());
+  services.provide(rulesService, rules).provide(teamService, teams.team);
   const context: CoordinatorContext = {
     store,
     clock,

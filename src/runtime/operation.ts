@@ -8,7 +8,7 @@ import type { Caller } from '../ledger/lease.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Settled } from '../ledger/proposal.ts';
 import type { DoorName, Permission, TrustLevel, Uses } from './access.ts';
-import type { Grants } from './connection-grants.ts';
+import type { Grants } from './call.ts';
 import type { Service } from './service.ts';
 import type { Hints, Matters } from './waiting.ts';
 
@@ -37,6 +37,21 @@ export interface PresenceTracker {
   ): Decision<JsonObject>;
   /** Frees what dead sessions held. True: something was freed, and asking again is worth it. */
   reclaim(step: Step): Promise<boolean>;
+}
+
+/** One file or folder, or several. */
+export interface AreasInput {
+  file_path?: string | undefined;
+  file_paths?: string[] | undefined;
+}
+
+/** What a call names, without duplicates. */
+export interface NamedAreas {
+  readonly areas: Area[];
+  /** Named by the single-path parameter, and so answered in that form. */
+  readonly single: boolean;
+  /** Every name as written, and what it stands for. */
+  readonly names: ReadonlyMap<string, Area>;
 }
 
 /** What the coordinator lends to a handler for one call. Everything it commits carries the call's identity and row. */

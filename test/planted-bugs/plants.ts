@@ -244,14 +244,14 @@ const memory: Plant[] = [
 const sqlite: Plant[] = [
   {
     name: 'room in the -wal is made where commits stand already',
-    file: 'src/stores/sqlite/wal.ts',
+    file: 'src/stores/sqlite/file-guard.ts',
     from: 'for (let at = length;',
     to: 'for (let at = 0;',
     tests: [stores('sqlite-wal')],
   },
   {
     name: 'a folder is taken for a folder for ever',
-    file: 'src/kernel/known-folders.ts',
+    file: 'src/kernel/file-system.ts',
     from: 'const KNOWN_MS = 3;',
     to: 'const KNOWN_MS = 3e9;',
     tests: ['test/kernel/workspace.test.ts'],
@@ -308,14 +308,14 @@ const sqlite: Plant[] = [
   },
   {
     name: 'SQLite: a range finds in the table what has changed since',
-    file: 'src/stores/sqlite/recent-records.ts',
+    file: 'src/stores/sqlite/records.ts',
     from: 'if (this.#records.has(row.record.id)) {',
     to: 'if (at < 0) {',
     tests: [stores('sqlite-records'), conformance('sqlite')],
   },
   {
     name: 'SQLite: a window into the table leaves out what is changed in its middle and what comes before it',
-    file: 'src/stores/sqlite/recent-records.ts',
+    file: 'src/stores/sqlite/records.ts',
     from: 'if (at === 0) table.drop();',
     to: 'if (at >= 0) table.drop();',
     tests: [stores('sqlite-records')],

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { writeHandoff } from '../../src/features/handoffs/commands.ts';
 import { exportProfiles } from '../../src/features/trust/cli/profile-export.ts';
 import { assignProfile } from '../../src/features/trust/commands.ts';
-import { governedBy } from '../../src/features/trust/enforcement/governed-by.ts';
+import { governedBy } from '../../src/features/trust/governed.ts';
 import { nativeEngine } from '../../src/features/trust/permit.ts';
 import { submitChangeset } from '../../src/features/verification/commands.ts';
 import { open } from '../../src/index.ts';

@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The runtime's own core: it is given what it needs of the slices, and imports none. */
 const CORE =
-  /^src\/runtime\/(?:about|access|answer|audit-summary|call|connection-grants|coordinator|coordinator-context|coxswain|enforcement|housekeeper|input-schema|operation|service|waiting)\.ts$/;
+  /^src\/runtime\/(?:about|access|answer|audit-summary|call|coordinator|coordinator-context|coxswain|enforcement|housekeeper|input-schema|operation|service|waiting)\.ts$/;
 
 function topOf(path: string): string {
   return path.split('/')[1] ?? '';

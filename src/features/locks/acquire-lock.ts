@@ -8,7 +8,6 @@ import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, grant, type Lease, renew, standing } from '../../ledger/lease.ts';
 import { reasonAgain } from './automatic-lock.ts';
 import { blocked, secondsSince } from './blocked.ts';
-import { lockedFolders, withFolders } from './locked-folders.ts';
 import {
   decideWith,
   fullBelow,
@@ -19,7 +18,17 @@ import {
   tooMuchBelow,
   type Wish,
 } from './reach.ts';
-import { type Held, hasFolder, type LockState, leaseOf, lockEvent, lockKey, placeOf } from './state.ts';
+import {
+  type Held,
+  hasFolder,
+  type LockState,
+  leaseOf,
+  lockEvent,
+  lockedFolders,
+  lockKey,
+  placeOf,
+  withFolders,
+} from './state.ts';
 
 export interface AcquireLock extends Wish {
   readonly ttl_ms: number;

@@ -6,9 +6,19 @@ import { commit, type Decision, type Loaded, need, refused } from '../../ledger/
 import { standEachOther } from '../../ledger/lease.ts';
 import type { LogEntry } from '../../ledger/log.ts';
 import { wouldDeadlock } from './blocked.ts';
-import { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
 import { type Blocker, decideWith, isDead, overIn, type ReachFindings, type Wish } from './reach.ts';
-import { areaOf, LOCK, type LockState, lockEvent, lockKey, placeOf, type Waiter } from './state.ts';
+import {
+  areaOf,
+  foldersKey,
+  LOCK,
+  type LockState,
+  lockEvent,
+  lockedFolders,
+  lockKey,
+  placeOf,
+  type Waiter,
+  withFolders,
+} from './state.ts';
 
 export interface AwaitLock extends Wish {
   readonly waiter_id: string;

@@ -1,2 +1,1 @@
-export { lockFoldersEntity } from './locked-folders.ts';
-export { lockEntity } from './state.ts';
+export { lockEntity, lockFoldersEntity } from './state.ts';

@@ -11,7 +11,16 @@ export {
   type HeldBy,
 } from './held-files.ts';
 export { heldLocks } from './held-locks.ts';
-export { foldersKey, lockedFolders, withFolders } from './locked-folders.ts';
-export { acquireLock, namedAreas, releaseLock } from './operations.ts';
+export { acquireLock, releaseLock } from './operations.ts';
 export { decideWith, furtherNeeds, type ReachFindings as Findings, reachOf } from './reach.ts';
-export { areaOf, type Held, type LockState, lockEvent, lockKey, placeOf } from './state.ts';
+export {
+  areaOf,
+  foldersKey,
+  type Held,
+  type LockState,
+  lockEvent,
+  lockedFolders,
+  lockKey,
+  placeOf,
+  withFolders,
+} from './state.ts';

@@ -2,4 +2,3 @@
 export { acquireLock } from './operations/acquire-lock-operation.ts';
 export { checkLocks } from './operations/check-locks-operation.ts';
 export { releaseLock } from './operations/release-lock-operation.ts';
-export { namedAreas } from './operations/requested-areas.ts';

@@ -5,14 +5,15 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { type Decision, type Loaded, type Needs, need, type Verdict } from '../../ledger/decision.ts';
 import type { EntityKey, EntityRecord, EventBody } from '../../ledger/entity.ts';
 import { type Caller, isOver, type Sharing, standEachOther } from '../../ledger/lease.ts';
-import { foldersKey, lockedFolders } from './locked-folders.ts';
 import {
   areaOf,
   belowRange,
+  foldersKey,
   type Held,
   type LockState,
   leaseOf,
   lockEvent,
+  lockedFolders,
   lockKey,
   placeOf,
   type Waiter,

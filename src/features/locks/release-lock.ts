@@ -6,9 +6,17 @@ import { commit, type Decision, type Loaded, refused } from '../../ledger/decisi
 import type { EventBody } from '../../ledger/entity.ts';
 import { type Caller, isOver, type Lease, standing } from '../../ledger/lease.ts';
 import { supersededLock } from './acquire-lock.ts';
-import { foldersKey, withFolders } from './locked-folders.ts';
 import { overIn } from './reach.ts';
-import { type Held, hasFolder, type LockState, lockEvent, lockKey, placeOf } from './state.ts';
+import {
+  foldersKey,
+  type Held,
+  hasFolder,
+  type LockState,
+  lockEvent,
+  lockKey,
+  placeOf,
+  withFolders,
+} from './state.ts';
 
 export interface ReleaseLock {
   readonly area: Area;

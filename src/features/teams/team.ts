@@ -61,10 +61,10 @@ export function tasksAtOnce(team: Team, agent_id: string): number | undefined {
  */
 export function notOwner(
   areas: readonly Area[],
-  team: Team | Refusal | undefined,
+  team: Team | Refusal,
   agent_id: string,
 ): Refusal | undefined {
-  if (team === undefined || 'success' in team) return team;
+  if ('success' in team) return team;
   for (const area of areas) {
     const owners = foreignOwners(team, agent_id, area);
     if (owners === undefined) continue;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { commit, type Decision, refused } from '../../ledger/decision.ts';
+import { command, commit, type Decision, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EntityType } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
@@ -43,7 +43,7 @@ function within(state: CallsState | undefined, minute: number): CallsState['minu
 }
 
 /** Counts one call before it is made; refused when the profile's hourly limit is reached. */
-export function countCall(actor: Actor, default_trust?: TrustLevel): Decision<JsonObject> {
+function decideCountCall(actor: Actor, default_trust?: TrustLevel): Decision<JsonObject> {
   const key = callsKey(actor.agent_id);
   return {
     needs: { keys: [rulebookKey, key] },
@@ -61,3 +61,5 @@ export function countCall(actor: Actor, default_trust?: TrustLevel): Decision<Js
     },
   };
 }
+
+export const countCall = command('count_call', decideCountCall);

@@ -18,8 +18,7 @@ import {
   setProfile as decideSetProfile,
   unassignProfile as decideUnassignProfile,
 } from './change-rulebook.ts';
-import { GOVERNED } from './enforcement/governed-by.ts';
-import { governed } from './governed.ts';
+import { GOVERNED, governed } from './governed.ts';
 import { guardOperation as decideGuardOperation, type Guard } from './guard-operation.ts';
 import { reportUsage as decideReportUsage } from './usage.ts';
 

@@ -11,10 +11,10 @@ import {
 import type { EntityKey } from '../../ledger/entity.ts';
 import type { Demand } from '../../runtime/access.ts';
 import { nativeEngine, type PolicyEngine, permit } from './permit.ts';
-import type { Standing } from './profile.ts';
+import { type Standing, writesUnderLock } from './profile.ts';
 import { type RulebookState, rulebookKey, standingOf } from './rulebook.ts';
 import { lockNeeds, refuseUnlocked } from './under-lock.ts';
-import { countUsage, isLimited, type UsageState, usageKey } from './usage.ts';
+import { countUsage, type UsageState, usageKey } from './usage.ts';
 
 /**
  * A decision that is made only if the caller may ask for it. The rulebook is read by its key, and so expected
@@ -37,9 +37,12 @@ export function governed<A extends JsonObject>(
       const refusal = permit(standing, asked, engine);
       if (refusal !== undefined) return refused(refusal);
       const limited = isLimited(standing, demand);
-      const more = furtherNeeds(standing, demand, limited, loaded);
+      const files = filesToHold(standing, demand);
+      if (!limited && files.length === 0) return decision.decide(loaded, now_ms);
+      const more = furtherNeeds(files, demand, limited, loaded);
       if (more !== undefined) return need(together(more, decision.decide(loaded, now_ms)));
-      const unlocked = refuseUnlocked(standing, demand, loaded, now_ms);
+      const unlocked =
+        files.length === 0 ? undefined : refuseUnlocked(files, standing, demand, loaded, now_ms);
       if (unlocked !== undefined) return refused(unlocked);
       if (!limited) return decision.decide(loaded, now_ms);
       const counted = countUsage(standing, demand, usageIn(loaded, demand), now_ms);
@@ -73,15 +76,52 @@ function usageIn(loaded: Loaded, { actor }: Demand): UsageState | undefined {
 }
 
 function furtherNeeds(
-  standing: Standing,
+  files: readonly string[],
   demand: Demand,
   limited: boolean,
   loaded: Loaded,
 ): Needs | undefined {
-  const locks = lockNeeds(standing, demand, loaded);
+  const locks = files.length === 0 ? undefined : lockNeeds(files, loaded);
   const usage = usageKey(demand.actor);
   const keys: EntityKey[] = [...(locks?.keys ?? [])];
   if (limited && !loaded.hasKey(usage)) keys.push(usage);
   const ranges = locks?.ranges ?? [];
   return keys.length + ranges.length === 0 ? undefined : { keys, ranges };
+}
+
+/** Whether the profile limits anything that this call uses. */
+export function isLimited({ profile }: Standing, { uses, winds_down, sessionless }: Demand): boolean {
+  const { resource_limits: most } = profile;
+  if (sessionless === true) return false;
+  if (most.max_execution_seconds !== undefined && winds_down !== true) return true;
+  if (uses === undefined) return false;
+  return (
+    (most.max_file_modifications !== undefined &&
+      (uses.modifies !== undefined || uses.means_to_modify !== undefined)) ||
+    (most.max_file_reads !== undefined && uses.file_reads !== undefined) ||
+    (most.max_spawned_agents !== undefined && uses.spawned_agents !== undefined)
+  );
+}
+
+/** The files whose locks the caller has to hold for this call. */
+function filesToHold(standing: Standing, { uses }: Demand): readonly string[] {
+  const files = uses?.modifies ?? [];
+  return files.length === 0 || uses?.locks_them === true || !writesUnderLock(standing) ? [] : files;
+}
+
+export const GOVERNED = 'governed';
+
+/**
+ * The decision, made only if the profile permits the caller to ask for it. With a custom policy engine, no
+ * other process can make the decision.
+ */
+export function governedBy<A extends JsonObject>(
+  decision: Decision<A>,
+  demand: Demand,
+  engine: PolicyEngine,
+): Decision<A> {
+  const { command: inner } = decision;
+  const outer = governed(decision, demand, engine);
+  if (inner === undefined || engine !== nativeEngine) return outer;
+  return { ...outer, command: { name: GOVERNED, args: [demand, inner] } };
 }

@@ -12,7 +12,7 @@ import {
   furtherNeeds,
   reachOf,
 } from '../locks/index.ts';
-import { type Standing, writesUnderLock } from './profile.ts';
+import type { Standing } from './profile.ts';
 
 /**
  * Up to this many files are looked up one by one, and then expected unchanged; more are checked with one
@@ -20,17 +20,11 @@ import { type Standing, writesUnderLock } from './profile.ts';
  */
 const BY_FILE_MAX = 40;
 
-function filesToHold(standing: Standing, { uses }: Demand): readonly string[] {
-  return uses?.locks_them === true || !writesUnderLock(standing) ? [] : (uses?.modifies ?? []);
-}
-
 /**
  * What has to be read to know whether the caller holds the files it changes; undefined: all of it has been
  * read.
  */
-export function lockNeeds(standing: Standing, demand: Demand, loaded: Loaded): Needs | undefined {
-  const files = filesToHold(standing, demand);
-  if (files.length === 0) return undefined;
+export function lockNeeds(files: readonly string[], loaded: Loaded): Needs | undefined {
   if (files.length > BY_FILE_MAX) return loaded.hasList(everyPlace) ? undefined : { ranges: [everyPlace] };
   const reach = reachOf(files.map((place) => ({ place })));
   const missing = (reach.needs.keys ?? []).filter((key) => !loaded.hasKey(key));
@@ -41,26 +35,25 @@ export function lockNeeds(standing: Standing, demand: Demand, loaded: Loaded): N
 
 /** Why the files may not be changed: the agent does not hold their locks, as its profile demands. */
 export function refuseUnlocked(
-  standing: Standing,
-  demand: Demand,
+  files: readonly string[],
+  { profile }: Standing,
+  { actor }: Demand,
   loaded: Loaded,
   now_ms: number,
 ): Refusal | undefined {
-  const files = filesToHold(standing, demand);
-  if (files.length === 0) return undefined;
   const locks =
     files.length > BY_FILE_MAX
       ? everyExclusiveLock(loaded, now_ms)
       : exclusiveLocksInReach(reachOf(files.map((place) => ({ place }))), loaded, now_ms);
   if (locks === undefined)
     return refuse('too_large', `Name at most ${BY_FILE_MAX} files at once while so many locks are held.`);
-  const bare = files.filter((place) => !isHeld(place, locks, demand.actor));
+  const bare = files.filter((place) => !isHeld(place, locks, actor));
   if (bare.length === 0) return undefined;
   const shown = bare.slice(0, 5).join(', ');
   const more = bare.length > 5 ? ` and ${bare.length - 5} more` : '';
   return refuse('lock_required', `You change ${shown}${more} without holding the lock.`, {
     file_paths: bare.slice(0, limits.paths_per_call),
-    profile: standing.profile.name,
+    profile: profile.name,
   });
 }
 

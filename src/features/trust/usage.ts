@@ -76,20 +76,6 @@ export function overLimit(limit: Limit, allowed: number, message: string, profil
   return refuse('resource_limit_exceeded', message, { limit, allowed, profile });
 }
 
-/** Whether the profile limits anything that this call uses. */
-export function isLimited({ profile }: Standing, { uses, winds_down, sessionless }: Demand): boolean {
-  const { resource_limits: most } = profile;
-  if (sessionless === true) return false;
-  if (most.max_execution_seconds !== undefined && winds_down !== true) return true;
-  if (uses === undefined) return false;
-  return (
-    (most.max_file_modifications !== undefined &&
-      (uses.modifies !== undefined || uses.means_to_modify !== undefined)) ||
-    (most.max_file_reads !== undefined && uses.file_reads !== undefined) ||
-    (most.max_spawned_agents !== undefined && uses.spawned_agents !== undefined)
-  );
-}
-
 /** What the call adds to the count, or why it is too much. */
 export function countUsage(
   { profile }: Standing,

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -10,7 +10,6 @@ import type { LogEntry, Request, Unplaced } from '../../ledger/log.ts';
 import type { Seen } from '../../ledger/optimistic.ts';
 import { stateTooLarge } from '../../ledger/proposal.ts';
 import type { Journal, JournalPlace } from './journal-port.ts';
-import { Prepared } from './prepared.ts';
 import {
   eachWay,
   orderBy,
@@ -21,21 +20,12 @@ import {
   selectBy,
   toRecord,
 } from './record-rows.ts';
+import { SeatStatements } from './seat/seat-statements.ts';
 
 /**
  * A bare parameter as LIMIT makes SQLite plan the statement anew each time it is bound: 14 µs instead of 3.
  */
 const ROWS = 'cast(? AS INTEGER)';
-
-/** The process that commits for the other processes (seat/). */
-export interface SeatRow {
-  token: number;
-  pid: number;
-  socket: string;
-  taken_at_ms: number;
-  /** In the past when the seat was given up, or was neither used nor renewed for a while. */
-  expires_at_ms: number;
-}
 
 export interface LogRow {
   position: number;
@@ -63,6 +53,30 @@ type LogBody = Omit<LogEntry, keyof LogRow | 'events'> & {
   operation_id?: string | undefined;
 };
 
+/**
+ * Prepares a statement once, on first use: a hook lives for milliseconds and runs a third of the statements.
+ */
+export class Prepared {
+  readonly #database: DatabaseSync;
+  readonly #sql: string;
+  readonly #asArrays: boolean;
+  #statement: StatementSync | undefined;
+
+  constructor(database: DatabaseSync, sql: string, asArrays = false) {
+    this.#database = database;
+    this.#sql = sql;
+    this.#asArrays = asArrays;
+  }
+
+  get ready(): StatementSync {
+    if (this.#statement === undefined) {
+      this.#statement = this.#database.prepare(this.#sql);
+      if (this.#asArrays) this.#statement.setReturnArrays(true);
+    }
+    return this.#statement;
+  }
+}
+
 /** Every statement the store runs. Nothing here decides anything. */
 export class Statements {
   readonly #begin: Prepared;
@@ -86,9 +100,7 @@ export class Statements {
   readonly #epoch: Prepared;
   readonly #dataVersion: Prepared;
   readonly #resent: Prepared;
-  readonly #seat: Prepared;
-  readonly #takeSeat: Prepared;
-  readonly #renewSeat: Prepared;
+  readonly seat: SeatStatements;
   /** Where events are written first, if the store has a journal. */
   journal: Journal | undefined;
 
@@ -137,12 +149,7 @@ export class Statements {
     this.#dataVersion = prepareRows('PRAGMA data_version');
     this.#resent = prepare(`SELECT position, body FROM log
       WHERE position > ? AND operation_id = ? AND agent_id = ? AND project = ? LIMIT 1`);
-    this.#seat = prepare('SELECT token, pid, socket, taken_at_ms, expires_at_ms FROM seat');
-    this.#takeSeat = prepare(`INSERT INTO seat (one, token, pid, socket, taken_at_ms, expires_at_ms)
-      VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET token = excluded.token, pid = excluded.pid,
-        socket = excluded.socket, taken_at_ms = excluded.taken_at_ms, expires_at_ms = excluded.expires_at_ms
-      WHERE token = ?`);
-    this.#renewSeat = prepare('UPDATE seat SET expires_at_ms = ? WHERE token = ?');
+    this.seat = new SeatStatements(prepare);
   }
 
   /** Takes the write lock at once: a transaction that upgrades later would fail without ever waiting. */
@@ -335,21 +342,6 @@ export class Statements {
     ) as { position: number; body: string } | undefined;
     if (row === undefined) return undefined;
     return { position: row.position, answer: (JSON.parse(row.body) as LogBody).result };
-  }
-
-  seat(): SeatRow | undefined {
-    return this.#seat.ready.get() as SeatRow | undefined;
-  }
-
-  /** Takes the seat if it has not changed since it was seen (0: never taken). */
-  takeSeat(seat: SeatRow, seen: number): boolean {
-    const { token, pid, socket, taken_at_ms, expires_at_ms } = seat;
-    return this.#takeSeat.ready.run(token, pid, socket, taken_at_ms, expires_at_ms, seen).changes === 1;
-  }
-
-  /** False: another process has the seat. */
-  renewSeat(token: number, expires_at_ms: number): boolean {
-    return this.#renewSeat.ready.run(expires_at_ms, token).changes === 1;
   }
 
   epoch(): number {

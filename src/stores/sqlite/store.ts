@@ -220,7 +220,7 @@ class SqliteStore implements Store {
 
   async describe(): Promise<JsonObject> {
     const { writer, seat, path } = this.#file;
-    const row = await this.#reading(() => writer.statements.seat());
+    const row = await this.#reading(() => writer.statements.seat.row());
     const base = { engine: 'sqlite', file: path, commits: seat?.commits ?? 'directly' };
     if (row === undefined || row.expires_at_ms === 0) return base;
     const { Follower } = await import('./seat/follower.ts');

@@ -5,12 +5,11 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store-port.ts';
 import { isBusy, storeFailure } from './errors.ts';
-import { FileGuard } from './file-guard.ts';
+import { FileGuard, Wal } from './file-guard.ts';
 import { Gathering } from './gathering.ts';
 import { ownRow } from './own-row.ts';
 import { Records } from './records.ts';
 import { Statements } from './statements.ts';
-import { Wal } from './wal.ts';
 
 /** A decision waiting to be made inside the writer's transaction. */
 export interface Job {
@@ -346,7 +345,7 @@ export class Writer {
   /** Names the process that is most likely stopped in the middle of a commit: the one that sits makes most commits. */
   #stuck(error: unknown): Error {
     const failure = storeFailure(error, this.#path);
-    const seat = this.statements.seat();
+    const seat = this.statements.seat.row();
     if (seat === undefined || seat.expires_at_ms === 0) return failure;
     const message = `${failure.message} Process ${seat.pid} commits for the others; if it is stopped, continue or end it.`;
     return new StoreFailure('database_unavailable', message, { cause: error, details: { pid: seat.pid } });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { invalid } from '../../runtime/answer.ts';
-import { refuseDepth } from '../shared/json-depth.ts';
+import { refuseDepth } from '../shared/raw-input.ts';
 
 export const BODY_BYTES_MAX = 1_000_000;
 

@@ -4,7 +4,7 @@ import { Connection } from '../../runtime/coordinator.ts';
 import type { AnyOperation } from '../../runtime/operation.ts';
 import { operations } from '../../runtime/operation-list.ts';
 import { type Field, fieldsOf } from '../shared/input-fields.ts';
-import { secondsWaited } from '../shared/waited.ts';
+import { secondsWaited } from '../shared/raw-input.ts';
 import type { Principal } from './authenticate.ts';
 import { bodyIn, readBytes } from './body.ts';
 import type { Connections } from './connections.ts';

@@ -14,9 +14,8 @@ import type { Connection } from '../../runtime/coordinator.ts';
 import type { CallOptions } from '../../runtime/coordinator-context.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import type { AnyOperation } from '../../runtime/operation.ts';
-import { untilEither } from './call-tool.ts';
 import { typeOf } from './mcp-callers.ts';
-import { type Catalogue, catalogueOf, createMcpServer } from './mcp-server.ts';
+import { type Catalogue, catalogueOf, createMcpServer, untilEither } from './mcp-server.ts';
 import { type Listening, Updates } from './updates.ts';
 
 export interface McpService {

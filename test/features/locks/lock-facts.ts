@@ -1,6 +1,6 @@
 import { type AcquireLock, acquireLock } from '../../../src/features/locks/acquire-lock.ts';
 import { awaitLock } from '../../../src/features/locks/await-lock.ts';
-import { foldersKey } from '../../../src/features/locks/locked-folders.ts';
+import { foldersKey } from '../../../src/features/locks/state.ts';
 import type { Area } from '../../../src/kernel/area.ts';
 import type { EventBody } from '../../../src/ledger/entity.ts';
 import type { Caller } from '../../../src/ledger/lease.ts';

@@ -1,8 +1,8 @@
 import { areaName } from '../../../kernel/area.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { answerOf } from '../../../ledger/decision.ts';
+import { namedAreas } from '../../../runtime/call.ts';
 import type { Operation, Step } from '../../../runtime/operation.ts';
-import { namedAreas } from '../../locks/index.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {
   type BoardClaimRecord,

@@ -4,9 +4,10 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
 import { answerOf } from '../../../ledger/decision.ts';
+import { namedAreas } from '../../../runtime/call.ts';
 import type { Operation, Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
-import { checkLocksNeeds, checkLocks as describeLocks, namedAreas } from '../../locks/index.ts';
+import { checkLocksNeeds, checkLocks as describeLocks } from '../../locks/index.ts';
 import { type ArtefactState, artefactKey, describeArtefact, type StructuralType } from '../artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import {

@@ -4,14 +4,14 @@ import { limits } from '../../../kernel/limits.ts';
 import { isRefusal, type Refusal, refusalCode, refuse } from '../../../kernel/refusal.ts';
 import { answerOf } from '../../../ledger/decision.ts';
 import type { Uses } from '../../../runtime/access.ts';
-import type { Operation, Step } from '../../../runtime/operation.ts';
+import { namedAreas } from '../../../runtime/call.ts';
+import type { AreasInput, Operation, Step } from '../../../runtime/operation.ts';
 import { waitFor } from '../../../runtime/waiting.ts';
 import { notOwner, teamService } from '../../teams/index.ts';
 import type { AcquireLock, LockStep } from '../acquire-lock.ts';
 import { AUTOMATIC } from '../automatic-lock.ts';
 import { mayFreeLock, TIDIED_PLACES } from '../await-lock.ts';
 import { awaitLock, acquireLock as decide, tidyLocks, withdrawLock } from '../commands.ts';
-import { type AreasInput, namedAreas } from './requested-areas.ts';
 
 export interface AcquireLockInput extends AreasInput {
   shared?: boolean | undefined;
@@ -46,7 +46,8 @@ export const acquireLock = {
     const named = namedAreas(input, step);
     if ('success' in named) return named;
     const { areas, single, names } = named;
-    const foreign = notOwner(areas, await step.use(teamService)(), step.caller.agent_id);
+    const team = await step.use(teamService)();
+    const foreign = team === undefined ? undefined : notOwner(areas, team, step.caller.agent_id);
     if (foreign !== undefined) return foreign;
     const caller = { ...step.caller, token: input.fencing_token };
     const ttl_ms = input.ttl_minutes * 60_000;

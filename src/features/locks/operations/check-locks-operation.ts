@@ -1,6 +1,6 @@
+import { namedAreas } from '../../../runtime/call.ts';
 import type { Operation } from '../../../runtime/operation.ts';
 import { checkLocksMore, checkLocksNeeds, checkLocks as describe } from '../check-locks.ts';
-import { namedAreas } from './requested-areas.ts';
 
 export interface CheckLocksInput {
   file_paths?: string[] | undefined;

@@ -2,9 +2,9 @@ import { areaName } from '../../../kernel/area.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isRefusal } from '../../../kernel/refusal.ts';
 import { answerOf } from '../../../ledger/decision.ts';
-import type { Operation } from '../../../runtime/operation.ts';
+import { namedAreas } from '../../../runtime/call.ts';
+import type { AreasInput, Operation } from '../../../runtime/operation.ts';
 import { releaseLock as decide, releaseLocks as decideSeveral } from '../commands.ts';
-import { type AreasInput, namedAreas } from './requested-areas.ts';
 
 export interface ReleaseLockInput extends AreasInput {
   fencing_token?: number | undefined;

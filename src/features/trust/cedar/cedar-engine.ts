@@ -1,6 +1,5 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
-import { oneWord } from '../permission.ts';
-import { leastTrustFor, type PermitQuestion, type PolicyEngine, type Ruling } from '../permit.ts';
+import { leastTrustFor, oneWord, type PermitQuestion, type PolicyEngine, type Ruling } from '../permit.ts';
 import type { Profile, Standing } from '../profile.ts';
 import {
   BLOCKED,

@@ -1,7 +1,5 @@
-import type { Permission } from '../../../runtime/access.ts';
-import { PERMISSIONS } from '../../../runtime/access.ts';
-import { oneWord, UNLISTED, widerThan } from '../permission.ts';
-import { WAYS_IN } from '../permit.ts';
+import { PERMISSIONS, type Permission } from '../../../runtime/access.ts';
+import { oneWord, UNLISTED, WAYS_IN, widerThan } from '../permit.ts';
 import type { Profile } from '../profile.ts';
 
 /** What needs no permission at all: locks, queue, mail and the like. */

@@ -1,3 +1,4 @@
 /** What others may use of enforcement in trust. */
-export { countCall, governedBy } from './governed-by.ts';
+export { countCall } from '../calls.ts';
+export { governedBy } from '../governed.ts';
 export { profileEnforcement, profileEnforcerOf } from './profile-enforcer.ts';

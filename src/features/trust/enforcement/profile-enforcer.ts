@@ -5,12 +5,12 @@ import type { Actor } from '../../../ledger/log.ts';
 import type { Demand, DoorName, TrustLevel } from '../../../runtime/access.ts';
 import type { CallEnforcer, Enforcement } from '../../../runtime/enforcement.ts';
 import type { AnyCommand, Authority } from '../../../runtime/operation.ts';
+import { countCall } from '../calls.ts';
+import { governedBy, isLimited } from '../governed.ts';
 import { type PermitQuestion, permit } from '../permit.ts';
 import type { Standing } from '../profile.ts';
 import { type RulebookState, rulebookKey } from '../rulebook.ts';
 import type { RulebookReader, RulesAge } from '../rules/rulebook-reader.ts';
-import { isLimited } from '../usage.ts';
-import { countCall, governedBy } from './governed-by.ts';
 
 /** A person's own command on this machine, which names no agent. It may read everything. */
 const LOCAL_COMMAND = 'cli';

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
-import type { DoorName, Permission } from '../../../runtime/access.ts';
-import { PERMISSIONS } from '../../../runtime/access.ts';
+import { type DoorName, PERMISSIONS, type Permission } from '../../../runtime/access.ts';
 import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
-import { oneWord } from '../permission.ts';
-import { leastTrustFor, type PermitQuestion, permit } from '../permit.ts';
+import { leastTrustFor, oneWord, type PermitQuestion, permit } from '../permit.ts';
 import { type Standing, writesUnderLock } from '../profile.ts';
 import { standingOf } from '../rulebook.ts';
 import { rulesFor } from '../rules/rulebook-reader.ts';

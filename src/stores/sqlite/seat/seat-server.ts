@@ -24,6 +24,8 @@ export class SeatServer {
   readonly socketPath: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Told when a neighbour has come or gone. */
+  onFollowers: () => void = () => {};
   readonly #path: string;
   readonly #writer: Writer;
   readonly #context: StoreContext;
@@ -74,8 +76,12 @@ export class SeatServer {
   #serve(socket: Socket): void {
     let welcome = false;
     this.#sockets.add(socket);
+    this.onFollowers();
     socket.unref();
-    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.onFollowers();
+    });
     socket.on('error', () => socket.destroy());
     onMessage<ToSeat>(socket, (message) => {
       if ('hello' in message) {

@@ -1,8 +1,8 @@
 import type { StoreContext } from '../../../ledger/store-port.ts';
-import type { SeatRow } from '../statements.ts';
 import type { Writer } from '../writer.ts';
 import { Follower } from './follower.ts';
 import { SeatServer } from './seat-server.ts';
+import type { SeatRow } from './seat-statements.ts';
 
 /** Renewed within commits that happen anyway; an idle seat writes nothing, and its lease expires. */
 const LEASE_MS = 5000;
@@ -30,6 +30,7 @@ export class Seat {
   #looked_ms = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #closed = false;
+  #hasFollowers = false;
 
   constructor(path: string, writer: Writer, context: StoreContext) {
     this.#path = path;
@@ -46,7 +47,7 @@ export class Seat {
 
   /** Whether other processes commit through this one. */
   get serves(): boolean {
-    return (this.#server?.followers ?? 0) > 0;
+    return this.#hasFollowers;
   }
 
   get commits(): string {
@@ -79,7 +80,7 @@ export class Seat {
     const token = this.#token;
     if (this.#server !== undefined)
       await this.#writer
-        .inTransaction(() => this.#writer.statements.renewSeat(token, 0), false)
+        .inTransaction(() => this.#writer.statements.seat.renew(token, 0), false)
         .catch(() => false);
     await this.#stepDown();
   }
@@ -91,7 +92,7 @@ export class Seat {
   }
 
   async #look(): Promise<void> {
-    const row = this.#writer.statements.seat();
+    const row = this.#writer.statements.seat.row();
     if (row === undefined) return await this.#sit(undefined);
     const { clock } = this.#context;
     const isShunned = this.#shunned?.token === row.token && clock.elapsed_ms() < this.#shunned.until_ms;
@@ -128,6 +129,9 @@ export class Seat {
   async #sit(seen: SeatRow | undefined): Promise<void> {
     const server = await SeatServer.listen(this.#path, this.#writer, this.#context);
     if (server === undefined) return;
+    server.onFollowers = () => {
+      this.#hasFollowers = this.#server === server && server.followers > 0;
+    };
     const now_ms = this.#context.clock.now_ms();
     const row: SeatRow = {
       token: Math.max((seen?.token ?? 0) + 1, now_ms),
@@ -137,11 +141,12 @@ export class Seat {
       expires_at_ms: now_ms + LEASE_MS,
     };
     const taken = await this.#writer
-      .inTransaction(() => this.#writer.statements.takeSeat(row, seen?.token ?? 0), false)
+      .inTransaction(() => this.#writer.statements.seat.take(row, seen?.token ?? 0), false)
       .catch(() => false);
     // Also when it was closed meanwhile: `leave` waits for this, and then gives up what was taken.
     if (!taken) return await server.close();
     this.#server = server;
+    server.onFollowers();
     this.#token = row.token;
     this.#expires_at_ms = row.expires_at_ms;
     process.on('SIGTSTP', this.#suspend);
@@ -153,13 +158,14 @@ export class Seat {
     const now_ms = this.#context.clock.now_ms();
     if (this.#expires_at_ms - now_ms > LEASE_MS / 2) return;
     this.#expires_at_ms = now_ms + LEASE_MS;
-    if (!this.#writer.statements.renewSeat(this.#token, this.#expires_at_ms)) void this.#stepDown();
+    if (!this.#writer.statements.seat.renew(this.#token, this.#expires_at_ms)) void this.#stepDown();
   }
 
   async #stepDown(): Promise<void> {
     process.off('SIGTSTP', this.#suspend);
     const server = this.#server;
     this.#server = undefined;
+    this.#hasFollowers = false;
     await server?.close();
   }
 

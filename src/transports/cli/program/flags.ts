@@ -4,7 +4,7 @@ import type { Refusal } from '../../../kernel/refusal.ts';
 import { invalid } from '../../../runtime/answer.ts';
 import type { AnyOperation } from '../../../runtime/operation.ts';
 import { type Field, type Kind, readJson, readNumber } from '../../shared/input-fields.ts';
-import { refuseDepth } from '../../shared/json-depth.ts';
+import { refuseDepth } from '../../shared/raw-input.ts';
 
 const PLACEHOLDERS: Record<Kind, string> = {
   text: ' <text>',

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { keyText } from '../../src/ledger/entity.ts';
-import { EntityMap } from '../../src/ledger/entity-map.ts';
+import { EntityMap, keyText } from '../../src/ledger/entity.ts';
 
 const keys = fc.record({
   kind: fc.constantFrom('lock', 'task'),
