@@ -13,7 +13,7 @@ import type { Actor, Request } from '../ledger/log.ts';
 import type { Demand, DoorName, Uses } from './access.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
-import type { AreasInput, Authority, NamedAreas, PresenceTracker, Step } from './operation.ts';
+import type { AreasInput, Authority, Grants, NamedAreas, PresenceTracker, Step } from './operation.ts';
 import { noServices, type Service } from './service.ts';
 import { type Hints, type Matters, storeHints } from './waiting.ts';
 
@@ -194,7 +194,7 @@ const KEPT_MAX = 10_000;
  * The grants made through one connection: what a release or a completion without a token means. Answers may come again
  * (a repeated operation id), so an older grant never replaces a newer one, and ending an old one forgets only that.
  */
-export class Grants {
+export class ConnectionGrants implements Grants {
   /** A forgotten grant is only less guarded: the holder's name is still checked. */
   readonly #tokens = new BoundedMap<number>(KEPT_MAX);
   readonly #names = new BoundedMap<Area>(KEPT_MAX);

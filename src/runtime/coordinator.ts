@@ -5,7 +5,7 @@ import { answerOf, type Decision } from '../ledger/decision.ts';
 import { type Actor, HOUSEKEEPER, logRow, type Request } from '../ledger/log.ts';
 import type { Demand } from './access.ts';
 import { summarise, withoutSecrets } from './audit-summary.ts';
-import { CallStep, Grants, type Lender } from './call.ts';
+import { CallStep, ConnectionGrants, type Lender } from './call.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
 import type {
@@ -39,7 +39,7 @@ export class Connection {
   readonly actor: Actor;
   readonly authority: Authority;
   readonly #context: CoordinatorContext;
-  readonly #grants = new Grants();
+  readonly #grants = new ConnectionGrants();
   readonly #showing: Showing;
   /** Undefined: bound by no profile. */
   readonly enforcer: CallEnforcer | undefined;

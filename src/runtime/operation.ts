@@ -8,7 +8,6 @@ import type { Caller } from '../ledger/lease.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Settled } from '../ledger/proposal.ts';
 import type { DoorName, Permission, TrustLevel, Uses } from './access.ts';
-import type { Grants } from './call.ts';
 import type { Service } from './service.ts';
 import type { Hints, Matters } from './waiting.ts';
 
@@ -37,6 +36,18 @@ export interface PresenceTracker {
   ): Decision<JsonObject>;
   /** Frees what dead sessions held. True: something was freed, and asking again is worth it. */
   reclaim(step: Step): Promise<boolean>;
+}
+
+/** The grants made through one connection: what a release or a completion without a token means. */
+export interface Grants {
+  of(key: string): number | undefined;
+  remember(key: string, token: number): void;
+  /** What was locked under a name as the caller wrote it. */
+  lockNamed(name: string): Area | undefined;
+  rememberName(name: string, area: Area): void;
+  forgetName(name: string): void;
+  /** Without a token: whatever was known of it. */
+  forget(key: string, token: number | undefined): void;
 }
 
 /** One file or folder, or several. */

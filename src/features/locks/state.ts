@@ -91,7 +91,7 @@ export function leaseOf({
   return { agent_id, agent_type, session_id, token, granted_at_ms, expires_at_ms };
 }
 
-export function isEmpty(state: LockState | undefined): boolean {
+function isEmpty(state: LockState | undefined): boolean {
   return state?.lease === undefined && !state?.leases?.length && !state?.waiters?.length;
 }
 

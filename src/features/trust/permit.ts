@@ -168,7 +168,7 @@ export function widerThan(permission: Permission): readonly Permission[] {
  * What allows it. The permission to push to main does not include force-pushing to it; `git_push` covers all
  * of them.
  */
-export function allowedBy(permission: Permission): readonly Permission[] {
+function allowedBy(permission: Permission): readonly Permission[] {
   return WIDER[permission] === undefined ? [permission] : [permission, 'git_push'];
 }
 
@@ -191,7 +191,7 @@ const LEAST_TRUST: Record<Permission, TrustLevel> = {
   manage_swarm: 3,
 };
 
-export function leastTrust(permission: Permission): TrustLevel {
+function leastTrust(permission: Permission): TrustLevel {
   return LEAST_TRUST[permission];
 }
 

@@ -261,7 +261,7 @@ export interface Recent {
 }
 
 /** The changes that one kind's table does not show yet, and how both are searched together. */
-export class RecentOfKind {
+class RecentOfKind {
   readonly #records = new Map<string, Recent>();
   /** In index order, for those indexes that were searched. */
   readonly #orders = new Map<Range['by'], Placed[]>();

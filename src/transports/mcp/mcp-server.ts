@@ -152,7 +152,7 @@ export type Perform = (
 ) => Promise<JsonObject>;
 
 /** One tool call: refused, performed, waited for, and its answer in the protocol's form. */
-export async function callTool(
+async function callTool(
   operation: AnyOperation,
   input: Record<string, unknown>,
   context: ServerContext,
@@ -230,7 +230,7 @@ function toResult(answer: JsonObject) {
   };
 }
 
-export function unknownTool(name: string, known: readonly string[]): ProtocolError {
+function unknownTool(name: string, known: readonly string[]): ProtocolError {
   const [near] = nearest(name, known);
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   const refusal = refuse(
