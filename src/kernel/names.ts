@@ -1,5 +1,16 @@
 import { limits } from './limits.ts';
-import { isPlain } from './path.ts';
+
+/**
+ * Only printable ASCII. Checked character by character: an expression has to be compiled first, and a hook
+ * checks only a handful of texts.
+ */
+export function isPlain(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
 
 /** Names are shown to other agents and in terminals: no control sequences, nothing invisible. */
 export function isUnprintable(text: string): boolean {

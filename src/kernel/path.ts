@@ -10,6 +10,7 @@ import {
 } from './area.ts';
 import type { FileSystem } from './file-system.ts';
 import { hasAlternatives, hasWildcard } from './glob.ts';
+import { isPlain } from './names.ts';
 import type { Tree, Workspace } from './workspace.ts';
 import { foldCase, followPath, toSlashes, volumeOf, windowsSlashes } from './workspace.ts';
 
@@ -43,18 +44,6 @@ export interface PathOptions {
 }
 
 const URI = /^[A-Za-z][\w+.-]*:\/\//;
-
-/**
- * Only printable ASCII. Checked character by character: an expression has to be compiled first, and a hook
- * checks only a handful of texts.
- */
-export function isPlain(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || code > 0x7e) return false;
-  }
-  return true;
-}
 
 /** Line separators count: a key is printed on one line of every log and listing. */
 function isUnprintable(text: string): boolean {

@@ -14,8 +14,25 @@ import type { Demand, DoorName, Uses } from './access.ts';
 import type { CallOptions, CoordinatorContext, Showing } from './coordinator-context.ts';
 import type { CallEnforcer } from './enforcement.ts';
 import type { AreasInput, Authority, Grants, NamedAreas, PresenceTracker, Step } from './operation.ts';
-import { noServices, type Service } from './service.ts';
+import type { Service, Services } from './service.ts';
 import { type Hints, type Matters, storeHints } from './waiting.ts';
+
+export class ProvidedServices implements Services {
+  readonly #provided = new Map<string, unknown>();
+
+  provide<T>(service: Service<T>, provided: T): this {
+    this.#provided.set(service.name, provided);
+    return this;
+  }
+
+  use<T>(service: Service<T>): T {
+    if (this.#provided.has(service.name)) return this.#provided.get(service.name) as T;
+    if (service.fallback === undefined) throw new Error(`this coordinator was given no ${service.name}`);
+    return service.fallback();
+  }
+}
+
+const noServices = new ProvidedServices();
 
 /** What a connection lends to each of its calls. */
 export interface Lender {

@@ -4,8 +4,8 @@ import { createPorts } from '../features/port-blocks/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Workspace } from '../kernel/workspace.ts';
+import type { ProvidedServices } from './call.ts';
 import { placeServices } from './place-services.ts';
-import type { Services } from './service.ts';
 
 interface Place {
   readonly workspace: Workspace;
@@ -16,7 +16,7 @@ interface Place {
 
 export interface OpenedPlace {
   readonly fleet: Fleet;
-  readonly services: Services;
+  readonly services: ProvidedServices;
 }
 
 /** What operations find around the store: the fleet's folder, this machine's ports, the repository. No hook needs any of it. */

@@ -7,12 +7,12 @@ import type { Ids, Random } from '../kernel/ids.ts';
 import { reservedProblem } from '../kernel/names.ts';
 import type { Actor } from '../ledger/log.ts';
 import type { Store } from '../ledger/store-port.ts';
+import { ProvidedServices } from './call.ts';
 import { Connection, HOUSEKEEPER } from './coordinator.ts';
 import type { CoordinatorContext } from './coordinator-context.ts';
 import type { Coxswain, OpenOptions } from './coxswain.ts';
 import { type OpenedLedger, openLedger } from './open-ledger.ts';
 import type { Authority } from './operation.ts';
-import { Services } from './service.ts';
 
 export async function open(options: OpenOptions = {}): Promise<Coxswain> {
   return await openOn(await openLedger(options), options);
@@ -24,7 +24,7 @@ export async function openOn(ledger: OpenedLedger, options: OpenOptions): Promis
   const wanted = env.COX_PRESENCE === 'off' ? 'off' : options.presence;
   const presence = new Presence(clock, { ...presenceSettings(env), ...(wanted === 'off' ? {} : wanted) });
   const teams = new TeamReader(workspace, clock, env);
-  const services = place?.services ?? new Services();
+  const services = place?.services ?? new ProvidedServices();
   services.provide(rulesService, rules).provide(teamService, teams.team);
   const context: CoordinatorContext = {
     store,

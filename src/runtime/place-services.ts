@@ -8,7 +8,7 @@ import { type TeamReader, teamService } from '../features/teams/index.ts';
 import { consequencesService } from '../features/trust/approvals/index.ts';
 import { type Rules, rulesService } from '../features/trust/rules/index.ts';
 import type { Refusal } from '../kernel/refusal.ts';
-import { Services } from './service.ts';
+import { ProvidedServices } from './call.ts';
 
 /** What is known of the place where a store was opened. What is left out has the fallback of its service. */
 export interface PlaceServices {
@@ -20,9 +20,9 @@ export interface PlaceServices {
   readonly network?: (() => Promise<NetworkSettings | Refusal>) | undefined;
 }
 
-export function placeServices(place: PlaceServices): Services {
+export function placeServices(place: PlaceServices): ProvidedServices {
   const { fleet, rules, teams, ports, commits, network } = place;
-  const services = new Services();
+  const services = new ProvidedServices();
   // Loaded when a person decides about an approval, which no short command and no hook does.
   services.provide(
     consequencesService,

@@ -13,19 +13,6 @@ export function defineService<T>(name: string, fallback?: () => T): Service<T> {
 }
 
 /** What `open` provides for the calls on one store. */
-export class Services {
-  readonly #provided = new Map<string, unknown>();
-
-  provide<T>(service: Service<T>, provided: T): this {
-    this.#provided.set(service.name, provided);
-    return this;
-  }
-
-  use<T>(service: Service<T>): T {
-    if (this.#provided.has(service.name)) return this.#provided.get(service.name) as T;
-    if (service.fallback === undefined) throw new Error(`this coordinator was given no ${service.name}`);
-    return service.fallback();
-  }
+export interface Services {
+  use<T>(service: Service<T>): T;
 }
-
-export const noServices = new Services();

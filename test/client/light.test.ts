@@ -20,9 +20,9 @@ function loaded(options: object): string[] {
 }
 
 const HEAVY =
-  /\/src\/(domain|stores|operations|ledger|policy)\/|\/node_modules\/(zod|pg|yaml)\/|node:sqlite|coordinator/;
+  /\/src\/(features|stores|ledger|command-analysis)\/|\/node_modules\/(zod|pg|yaml)\/|node:sqlite|coordinator/;
 
-test('client: of a server loads no store, no domain and no schema', () => {
+test('client: of a server loads no store, no slice and no schema', () => {
   const files = loaded({ url: 'http://127.0.0.1:9', timeout_ms: 50 });
   assert.deepEqual(
     files.filter((file) => HEAVY.test(file)),

@@ -57,7 +57,7 @@ export const queueing: readonly Plant[] = [
   {
     name: 'only what ran out below a folder is cleared away',
     file: 'src/features/locks/operations/acquire-lock-operation.ts',
-    from: 'await tidyPlaces(answer.places as string[], step);',
+    from: 'await tidyPlaces(first.places, step);',
     to: 'await tidyPlaces([], step);',
     tests: ['test/runtime/run-out.test.ts'],
   },

@@ -67,11 +67,17 @@ function withoutPlace({ position: _, sequence: __, duration_ms: ___, ...row }: J
   return row;
 }
 
+/** What has the same millisecond may be listed in either order: one call after the other is what all doors are compared by. */
+async function nextMillisecond(): Promise<void> {
+  for (const began_ms = Date.now(); Date.now() === began_ms; ) await new Promise(setImmediate);
+}
+
 function recorded(agent: Agent, transcript: Transcript, names: Map<string, string>): Agent {
   return {
     aside: agent,
     async call(operation, input) {
       const answer = await agent.call(operation, input);
+      await nextMillisecond();
       transcript.push({ operation, answer: comparable(answer, names) });
       return answer;
     },
