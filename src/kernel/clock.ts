@@ -72,3 +72,8 @@ function isoText(time_ms: number): string {
   );
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}T${time.join(':')}.${digits(ms % 1000, 3)}Z`;
 }
+
+/** By the wall clock, which also counts while a laptop sleeps; one that was set back means that it has passed. */
+export function hasPassed(limit_ms: number, since_ms: number, now_ms: number): boolean {
+  return now_ms < since_ms || now_ms - since_ms >= limit_ms;
+}

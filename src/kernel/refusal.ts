@@ -261,10 +261,20 @@ export function isRefusal(answer: JsonObject): answer is Refusal {
 /** Thrown by a store that cannot do its work at all; the coordinator turns it into its refusal. */
 export class StoreFailure extends Error {
   readonly refusal: Refusal;
-  constructor(code: RefusalCode, message: string, options?: { cause?: unknown; details?: JsonObject }) {
+  constructor(
+    code: RefusalCode,
+    message: string,
+    options?: {
+      readonly cause?: unknown;
+      readonly details?: JsonObject;
+      /** Where the code's own would not help. */
+      readonly remedy?: string;
+    },
+  ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'StoreFailure';
-    this.refusal = refuse(code, message, options?.details);
+    const refusal = refuse(code, message, options?.details);
+    this.refusal = options?.remedy === undefined ? refusal : { ...refusal, remedy: options.remedy };
   }
 }
 

@@ -1,3 +1,4 @@
+import { hasPassed } from '../kernel/clock.ts';
 import { digest } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isRefusal, type Refusal, refuse, StoreFailure } from '../kernel/refusal.ts';
@@ -142,7 +143,8 @@ export class Connection {
   }
 
   async #stillHere(): Promise<void> {
-    if (this.#touched_ms !== undefined && this.#context.presence?.isDue(this.#touched_ms))
+    const { presence } = this.#context;
+    if (presence !== undefined && this.#touched_ms !== undefined && this.#isSilentFor(presence.touch_ms))
       await this.#sign(true);
   }
 
@@ -154,7 +156,7 @@ export class Connection {
     if (shows === 'writes' && !operation.mutates) return undefined;
     if (operation.signs !== undefined) return undefined;
     this.#calls += 1;
-    if (presence.isDue(this.#touched_ms)) {
+    if (this.#isSilentFor(presence.touch_ms)) {
       const signing = this.#sign(true).finally(() => {
         if (this.#signing === signing) this.#signing = undefined;
       });
@@ -166,9 +168,18 @@ export class Connection {
     );
   }
 
+  #isSilentFor(limit_ms: number): boolean {
+    return (
+      this.#touched_ms === undefined || hasPassed(limit_ms, this.#touched_ms, this.#context.clock.now_ms())
+    );
+  }
+
+  /** So long after its last sign of life that another process may have ended the session. */
   get #isLate(): boolean {
     const { presence } = this.#context;
-    return presence !== undefined && this.#touched_ms !== undefined && presence.isLate(this.#touched_ms);
+    return (
+      presence !== undefined && this.#touched_ms !== undefined && this.#isSilentFor(presence.stale_ms / 2)
+    );
   }
 
   /**

@@ -23,8 +23,6 @@ export interface PresenceTracker {
   readonly touch_ms: number;
   readonly idle_ms: number;
   readonly stale_ms: number;
-  isDue(touched_ms: number | undefined): boolean;
-  isLate(touched_ms: number): boolean;
   sign(
     actor: Actor,
     sign: {

@@ -6,6 +6,7 @@ import { raceForAreas } from './areas.ts';
 import { killOrchestrators } from './board.ts';
 import { placesFor, raceForClaims } from './claims-race.ts';
 import { readOptions, temporaryFolder } from './crew.ts';
+import { damageFiles } from './damage.ts';
 import { restartDynamoDb } from './dynamodb-restart.ts';
 import { killFanOut } from './fan-out.ts';
 import { killWriters } from './kills.ts';
@@ -36,6 +37,8 @@ const SEAT_KILLS = 100;
 const SEAT_STOPS = 20;
 const SEATED = 8;
 const STORM_SECONDS = 20;
+/** `node test/chaos/damage.ts` does a thousand. */
+const DAMAGES = 150;
 /** `node test/chaos/workdir.ts` does five hundred. */
 const COORDINATOR_KILLS = 60;
 
@@ -77,6 +80,7 @@ const GAMES: readonly (() => Promise<Result>)[] = [
   () => raceForClaims(places, CLAIM_RACERS, CLAIMS),
   () => killOrchestrators(join(folder.path, 'board'), BOARD_CLAIMS, BOARD_KILLS),
   () => killCoordinators(COORDINATOR_KILLS),
+  () => damageFiles(DAMAGES),
   () => attackSeat(join(folder.path, 'seat.db'), SEAT_KILLS, SEAT_STOPS, SEATED),
   () => killWriters(file('kills'), KILLS, WRITERS),
   async () => killWriters(await database(), KILLS_ON_POSTGRES, WRITERS),

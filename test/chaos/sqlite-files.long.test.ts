@@ -3,13 +3,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
+  closeSync,
   copyFileSync,
   existsSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -100,6 +103,12 @@ test('[STORE-1] a store upgraded by a newer version: upgrade_required, on openin
   await agent.close();
 });
 
+function overwrite(path: string, at: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, 'x'.repeat(100), at);
+  closeSync(file);
+}
+
 const DISTURBANCES: [string, (path: string) => void][] = [
   ['moved away', (path) => renameSync(path, `${path}.old`)],
   ['deleted', (path) => rmSync(path)],
@@ -121,6 +130,8 @@ const DISTURBANCES: [string, (path: string) => void][] = [
   ['emptied', (path) => truncateSync(path, 0)],
   ['cut short', (path) => truncateSync(path, 4096)],
   ['emptied in its -wal', (path) => truncateSync(`${path}-wal`, 0)],
+  ['cut short in its -wal', (path) => truncateSync(`${path}-wal`, 5000)],
+  ['overwritten', (path) => overwrite(path, 8192)],
 ];
 
 for (const [what, disturb] of DISTURBANCES) {
@@ -131,10 +142,15 @@ for (const [what, disturb] of DISTURBANCES) {
     // So that the main file has pages that are not in the -wal.
     sql(path, 'PRAGMA wal_checkpoint(PASSIVE)');
     assert.equal((await agent.call('acquire_lock', { file_path: 'a.ts' })).success, true);
-    disturb(path);
     // It is looked for once in a millisecond.
-    const happened_ms = performance.now();
-    await until(async () => performance.now() > happened_ms + 1);
+    const aMillisecond = async () => {
+      const began_ms = performance.now();
+      await until(async () => performance.now() > began_ms + 1);
+    };
+    await aMillisecond();
+    assert.equal((await agent.call('check_locks')).success, true);
+    disturb(path);
+    await aMillisecond();
     for (const operation of ['acquire_lock', 'check_locks']) {
       const input = operation === 'acquire_lock' ? { file_path: 'lost.ts' } : {};
       const answer = await agent.call(operation, input);

@@ -244,7 +244,7 @@ const memory: Plant[] = [
 const sqlite: Plant[] = [
   {
     name: 'room in the -wal is made where commits stand already',
-    file: 'src/stores/sqlite/file-guard.ts',
+    file: 'src/stores/sqlite/wal.ts',
     from: 'for (let at = length;',
     to: 'for (let at = 0;',
     tests: [stores('sqlite-wal')],

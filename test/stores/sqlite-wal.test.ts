@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { StoreFailure } from '../../src/kernel/refusal.ts';
 import type { Store } from '../../src/ledger/store-port.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { Gathering } from '../../src/stores/sqlite/gathering.ts';
@@ -97,4 +98,29 @@ test('[STORE-1] those who were served together are waited for, a moment', async 
   gathering.took(8);
   // No other caller comes: the one is served all the same.
   await gathering.wait(['one']);
+});
+
+test('[STORE-3] a log that ends before what was answered is refused once, and says what is lost', async () => {
+  const path = join(folder, 'answered.db');
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  for (let index = 0; index < 5; index += 1) await commitOnce(store, `${index}`);
+  await store.close();
+  const mark = `${path}-answered`;
+  assert.match(readFileSync(mark, 'utf8'), /^ +5 \d+-\d+ +\n$/);
+  writeFileSync(mark, readFileSync(mark, 'utf8').replace(' 5 ', ' 9 '));
+  await assert.rejects(openStore(`sqlite:${path}`, cellContext), (error: StoreFailure) => {
+    assert.equal(error.refusal.error, 'store_damaged');
+    assert.deepEqual([error.refusal.last_row, error.refusal.answered_row], [5, 9]);
+    return true;
+  });
+  const again = await openStore(`sqlite:${path}`, cellContext);
+  await commitOnce(again, 'later');
+  await again.close();
+  assert.match(readFileSync(mark, 'utf8'), /^ +6 /);
+  // A backup in its place is another file, of which nothing was answered.
+  copyFileSync(path, `${path}.backup`);
+  rmSync(path);
+  copyFileSync(`${path}.backup`, path);
+  writeFileSync(mark, readFileSync(mark, 'utf8').replace(' 6 ', ' 8 '));
+  assert.equal(await rowsOf(path), 6);
 });

@@ -28,19 +28,6 @@ export class Presence implements PresenceTracker {
     this.stale_ms = settings.stale_ms ?? limits.session_stale_minutes_default * 60_000;
   }
 
-  /** By the wall clock, which also counts while a laptop sleeps; if it is set back, a sign of life is due. */
-  isDue(touched_ms: number | undefined): boolean {
-    if (touched_ms === undefined) return true;
-    const since_ms = this.#clock.now_ms() - touched_ms;
-    return since_ms < 0 || since_ms >= this.touch_ms;
-  }
-
-  /** So long after its last sign of life that another process may have ended the session. */
-  isLate(touched_ms: number): boolean {
-    const since_ms = this.#clock.now_ms() - touched_ms;
-    return since_ms < 0 || since_ms >= this.stale_ms / 2;
-  }
-
   async reclaim(step: Step): Promise<boolean> {
     return this.#timeToLook() && (await reclaimFromDeadSessions(step, this.stale_ms));
   }

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { syncFolder } from '../sqlite/file-guard.ts';
+import { syncFolder } from '../sqlite/wal.ts';
 
 /** How much of the log's end must be unchanged for it to count as the same log. */
 const TAIL_BYTES = 1024;

@@ -1,78 +1,204 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import { isSameGeneration, isSameState, type Wal, WalIndex, type WalState } from './wal.ts';
 
-const WAL_HEADER_BYTES = 32;
-const WAL_FRAME_HEADER_BYTES = 24;
 /**
- * Within this time after a check the files are not checked again: it would cost a single caller a twentieth
+ * Within this time after a check of the paths they are not checked again: it would cost a single caller a twentieth
  * of its time. A program that removes the files within so short a time also removes what was committed
  * before.
  */
 const LOOK_EVERY_MS = 1;
-/** Between two full checks, only the folder, the file's size and the first byte of the -wal are checked. */
+/** Between two full checks, only the folder and the main file are checked. */
 const FULL_LOOK_EVERY_MS = 200;
 /** Older kernels and file systems have a coarse folder time; a change within one step would not show. */
 const SETTLED_MS = 50;
+/** A state that another process changes while it is compared is read again. */
+const LOOKS_MAX = 10;
+/** As many as SQLite itself would let pass before it copies them into the main file. */
+const CHECKPOINT_FRAMES = 1000;
+
+export interface GuardedFiles {
+  readonly path: string;
+  readonly database: DatabaseSync;
+  readonly wal: Wal;
+  readonly clock: Clock;
+  readonly brief: boolean;
+  readonly lasting: boolean;
+}
 
 /**
- * Checks before a batch or a read whether the files at the path are still the ones that were opened. SQLite
- * itself continues with the files it has open: a commit would be acknowledged and lost, a read would return
- * old data, and without a common -shm two processes would overwrite each other's writes.
+ * Sees to it that nothing is answered that the files no longer have. SQLite itself continues with the files it has open, and reads
+ * back none of what it wrote: a commit into a file that was cut, replaced or deleted would be acknowledged and lost.
  *
- * Reading the -wal's own times before every commit would make every commit slower by a third: since Linux
- * 6.13 a write after such a read gives the file a new time, and fsync has to write that too. A file that is
- * moved, deleted or replaced changes its folder's time, and an emptied one has no first byte, so these are
- * checked instead.
+ * - The paths, before a batch or a read: are they the files that were opened? A file that is moved, deleted or replaced changes its
+ *   folder's time. The main file changes only when frames are copied into it.
+ * - The end of the -wal, under the write lock before each commit and once more before its answer: is the last frame there?
+ * - All frames that are not copied yet, before they are copied: a damaged frame never gets into the main file.
  */
 export class FileGuard {
   readonly #path: string;
   readonly #folderPath: string;
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
-  readonly #walFile: Wal;
+  readonly #wal: Wal;
+  readonly #index: WalIndex;
+  readonly #brief: boolean;
+  /** Undefined: what this process answers need not survive a power cut, nor be missed. */
+  readonly #mark: AnsweredMark | undefined;
   #folder: Stats | undefined;
   #file: Stats | undefined;
-  #wal: Stats | undefined;
+  #walFile: Stats | undefined;
   #shm: Stats | undefined;
+  #seen: WalState | undefined;
+  #before: WalState | undefined;
+  /** What SQLite had written when frames were last copied. */
+  #tried: WalState | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
   #lookedFully_ms = Number.NEGATIVE_INFINITY;
+  /** Once something is missing, nothing that SQLite does later makes up for it. */
+  #failure: StoreFailure | undefined;
 
-  constructor(path: string, database: DatabaseSync, wal: Wal, clock: Clock) {
+  constructor({ path, database, wal, clock, brief, lasting }: GuardedFiles) {
     this.#path = path;
     this.#folderPath = dirname(path);
     this.#database = database;
-    this.#walFile = wal;
+    this.#wal = wal;
     this.#clock = clock;
-    this.#file = statSync(path);
+    this.#brief = brief;
+    this.#index = new WalIndex(path);
+    this.#mark = lasting ? new AnsweredMark(path) : undefined;
+    if (!brief) this.#file = statSync(path);
+  }
+
+  /**
+   * Whether the log still has every row that was answered, when the file is opened. What is lost is said once; then the log goes on
+   * from where it ends.
+   */
+  checkAnswered(lastPosition: () => number): void {
+    const answered = this.#mark?.read() ?? 0;
+    const last = answered === 0 ? 0 : lastPosition();
+    if (answered <= last) return;
+    this.#mark?.set(last);
+    throw new StoreFailure(
+      'store_damaged',
+      `${this.#path} ends at row ${last} of its log, but commits up to row ${answered} were answered: they are lost. Its files were damaged while they were open.`,
+      {
+        details: { last_row: last, answered_row: answered },
+        remedy:
+          'It is told once, and the store goes on from there: see what it has (cox status, cox log), and repeat what is missing.',
+      },
+    );
   }
 
   check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    // A brief process ends before a file could be moved away.
+    if (this.#brief) return;
     const now_ms = this.#clock.elapsed_ms();
     if (now_ms - this.#looked_ms < LOOK_EVERY_MS) return;
     if (now_ms - this.#lookedFully_ms >= FULL_LOOK_EVERY_MS || !this.#seemsUntouched())
       this.#lookFully(now_ms);
+    this.#checkMainFile();
+    this.#checkEnd();
     this.#looked_ms = now_ms;
+  }
+
+  /** With the write lock: no other process of SQLite's changes the -wal. */
+  beforeCommit(): void {
+    this.#before = this.#index.read();
+    if (this.#before !== undefined && !this.#wal.hasLastFrame(this.#before)) throw this.#wasCut();
+  }
+
+  /** `position`: the last row of the log that is about to be answered. */
+  beforeAnswer(position: number): void {
+    this.#checkCommit();
+    this.#mark?.answered(position);
+  }
+
+  #checkCommit(): void {
+    const now = this.#checkEnd();
+    const before = this.#before;
+    if (now === undefined || before === undefined || !isSameGeneration(now, before)) return;
+    if (!this.#wal.hasLastFrame(before) && this.#isStill(now)) throw this.#wasCut();
+  }
+
+  /** As SQLite would do by itself, but not with frames that are damaged. Without the write lock. */
+  copyFrames(): void {
+    const now = this.#index.read();
+    if (now === undefined || now.frames < CHECKPOINT_FRAMES) return;
+    const tried = this.#tried;
+    // Some reader still needs the old pages: the next try waits for as many again.
+    if (tried !== undefined && isSameGeneration(tried, now) && now.frames - tried.frames < CHECKPOINT_FRAMES)
+      return;
+    this.#tried = now;
+    try {
+      this.#checkFrames();
+      this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // What was found is told to the next caller; a file that is busy is tried again later.
+    }
+  }
+
+  #checkFrames(): void {
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      const now = this.#index.read();
+      if (now === undefined || this.#wal.isIntact(now)) return;
+      const later = this.#index.read();
+      // Started anew by another process while we read.
+      if (later === undefined || !isSameGeneration(now, later)) continue;
+      throw this.#failed(
+        'store_damaged',
+        `${this.#path}-wal was changed by another program while it was open.`,
+      );
+    }
+  }
+
+  /** Closes the database, which copies all frames into the main file. */
+  close(): void {
+    this.#mark?.close();
+    try {
+      this.#checkFrames();
+    } catch {
+      // Damaged frames are not copied: the handles are left to the end of the process.
+      return;
+    }
+    this.#wal.close();
+    this.#database.close();
+    this.#index.close();
+  }
+
+  /** The state whose end was seen. */
+  #checkEnd(): WalState | undefined {
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      const now = this.#index.read();
+      if (now === undefined || this.#wal.hasLastFrame(now)) return now;
+      if (this.#isStill(now)) throw this.#wasCut();
+    }
+    return undefined;
+  }
+
+  #isStill(state: WalState): boolean {
+    const now = this.#index.read();
+    return now !== undefined && isSameState(now, state);
+  }
+
+  #wasCut(): StoreFailure {
+    return this.#failed('store_moved', `${this.#path}-wal was cut short or overwritten while it was open.`);
+  }
+
+  #failed(code: 'store_moved' | 'store_damaged', message: string): StoreFailure {
+    this.#failure ??= new StoreFailure(code, message);
+    return this.#failure;
   }
 
   #lookFully(now_ms: number): void {
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
-    this.#file = same(this.#path, this.#file);
-    this.#wal = same(`${this.#path}-wal`, this.#wal, () => this.#wasReset());
-    this.#shm = same(`${this.#path}-shm`, this.#shm);
+    this.#file = this.#same(this.#path, this.#file);
+    this.#walFile = this.#same(`${this.#path}-wal`, this.#walFile, true);
+    this.#shm = this.#same(`${this.#path}-shm`, this.#shm);
     // Read before the files, so that a change in between shows the next time.
     this.#folder = folder;
     this.#lookedFully_ms = now_ms;
@@ -82,110 +208,80 @@ export class FileGuard {
     if (this.#folder === undefined) return false;
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
     if (folder?.ino !== this.#folder.ino || folder.mtimeMs !== this.#folder.mtimeMs) return false;
-    if (this.#clock.now_ms() - folder.mtimeMs < SETTLED_MS) return false;
+    return this.#clock.now_ms() - folder.mtimeMs >= SETTLED_MS;
+  }
+
+  /** Its time changes only while frames are copied into it. */
+  #checkMainFile(): void {
+    // First: a copy that begins after this shows the next time.
+    const now = this.#index.read();
     const file = statSync(this.#path, { throwIfNoEntry: false });
-    if (file === undefined || file.size < (this.#file?.size ?? 0)) return false;
+    const [before, seen] = [this.#file, this.#seen];
+    if (now === undefined) return;
+    this.#seen = now;
+    if (file === undefined || file.size < (before?.size ?? 0))
+      throw this.#failed('store_moved', `${this.#path} was cut short while it was open.`);
     this.#file = file;
-    return !this.#walFile.isEmpty();
+    if (seen === undefined || before === undefined || file.mtimeMs === before.mtimeMs) return;
+    const isCopied =
+      now.copied !== seen.copied || now.copying !== seen.copying || !isSameGeneration(now, seen);
+    if (!isCopied)
+      throw this.#failed('store_damaged', `${this.#path} was changed by another program while it was open.`);
   }
 
-  /**
-   * A -wal may shrink when another program has copied all of it into the file: then it has the frames SQLite
-   * counts.
-   */
-  #wasReset(): boolean {
-    try {
-      const { log } = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as { log: number };
-      const { page_size } = this.#database.prepare('PRAGMA page_size').get() as { page_size: number };
-      const bytes = statSync(`${this.#path}-wal`).size;
-      return log <= 0 || bytes >= WAL_HEADER_BYTES + log * (WAL_FRAME_HEADER_BYTES + page_size);
-    } catch {
-      return false;
-    }
+  #same(path: string, before: Stats | undefined, mayShrink = false): Stats | undefined {
+    const now = statSync(path, { throwIfNoEntry: false });
+    if (before === undefined) return now;
+    if (now?.ino !== before.ino || now.dev !== before.dev)
+      throw this.#failed('store_moved', `${path} is no longer the file that was opened.`);
+    if (now.size < before.size && !mayShrink)
+      throw this.#failed('store_moved', `${path} was cut short while it was open.`);
+    return now;
   }
 }
 
-function same(path: string, before: Stats | undefined, mayShrink = () => false): Stats | undefined {
-  const now = statSync(path, { throwIfNoEntry: false });
-  if (before === undefined) return now;
-  if (now?.ino !== before.ino || now.dev !== before.dev)
-    throw new StoreFailure('store_moved', `${path} is no longer the file that was opened.`);
-  if (now.size < before.size && !mayShrink())
-    throw new StoreFailure('store_moved', `${path} was cut short while it was open.`);
-  return now;
-}
+/** One line of a fixed length, so that it is replaced by one write. */
+const LINE_BYTES = 64;
+const POSITION_CHARS = 16;
+
+/** What the mark of a file is called. */
+export const MARK_END = '-answered';
 
 /**
- * What SQLite writes before it starts again at the beginning (`wal_autocheckpoint` in file.ts), plus one
- * fold.
+ * The last row of the log that was answered as committed, in a small file beside the store. It is not synced: it survives every
+ * process, and a power cut takes it back at most to what the disk had. If the log ends before it when the store is opened, commits
+ * that were answered are lost, for example because the -wal was damaged and the process then killed.
  */
-const RESERVED_BYTES = 12 * 1024 * 1024;
-const ZEROS_BYTES = 1024 * 1024;
-
-/**
- * The -wal, to put on disk what SQLite has written into it. SQLite commits without waiting (`synchronous =
- * NORMAL`), and a commit is answered once a sync that began after it has ended. So the file's write lock is
- * not held while the disk works, other processes commit meanwhile, and one sync serves all of them: it covers
- * everything before it in the file, including what other processes wrote and what this commit builds on.
- */
-export class Wal {
+export class AnsweredMark {
   readonly #handle: number;
-  readonly #byte = Buffer.alloc(1);
+  /** An inode's number is used again. */
+  readonly #file: string;
+  readonly #bytes = Buffer.alloc(LINE_BYTES);
 
-  readonly #lasting: boolean;
-
-  constructor(path: string, { brief, lasting }: { readonly brief: boolean; readonly lasting: boolean }) {
-    this.#lasting = lasting;
-    // SQLite does not lock this file (its locks are on the other two), so a second handle on it drops none.
-    this.#handle = openSync(`${path}-wal`, 'r+');
-    // If a hook finds something in it, the process that wrote that has already synced the folder.
-    if (lasting && (!brief || this.isEmpty())) syncFolder(dirname(path));
+  constructor(path: string) {
+    const { ino, birthtimeMs } = statSync(path);
+    this.#file = `${ino}-${Math.round(birthtimeMs)}`;
+    this.#handle = openSync(`${path}${MARK_END}`, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  sync(): void {
-    if (this.#lasting) fdatasyncSync(this.#handle);
+  /** Of this very file; 0 if the mark is that of another one that was in its place. */
+  read(): number {
+    const length = readSync(this.#handle, this.#bytes, 0, LINE_BYTES, 0);
+    const [position, file] = this.#bytes.toString('latin1', 0, length).trim().split(/\s+/);
+    return file === this.#file && Number.isSafeInteger(Number(position)) ? Number(position) : 0;
   }
 
-  /**
-   * Extends the file to its final length. A sync is half as fast while the file grows, because its new length
-   * has to be stored as well (measured: 200 µs, then 120), and most processes end before it has stopped
-   * growing by itself. SQLite does not read what is behind its last frame.
-   *
-   * Only while this process has the write lock, so that no other process writes behind the end meanwhile.
-   */
-  reserve(): void {
-    if (!this.#lasting) return;
-    const length = this.bytes();
-    const zeros = Buffer.alloc(ZEROS_BYTES);
-    try {
-      for (let at = length; at < RESERVED_BYTES; )
-        at += writeSync(this.#handle, zeros, 0, Math.min(ZEROS_BYTES, RESERVED_BYTES - at), at);
-    } catch {
-      // A disk without room for it may still have room for the next commit.
-      ftruncateSync(this.#handle, length);
-    }
+  /** Another process may have answered a later row. */
+  answered(position: number): void {
+    if (this.read() < position) this.set(position);
   }
 
-  isEmpty(): boolean {
-    return readSync(this.#handle, this.#byte, 0, 1, 0) === 0;
-  }
-
-  bytes(): number {
-    return fstatSync(this.#handle).size;
+  set(position: number): void {
+    const line = `${String(position).padStart(POSITION_CHARS)} ${this.#file}`;
+    writeSync(this.#handle, `${line.padEnd(LINE_BYTES - 1)}\n`, 0, 'latin1');
   }
 
   close(): void {
     closeSync(this.#handle);
-  }
-}
-
-/** The existence of the files must survive too. Windows can't sync a folder, and need not. */
-export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

@@ -95,12 +95,12 @@ function setUp(database: DatabaseSync, isInUse: boolean): void {
   // A page then holds twelve rows of the log instead of five, and each new page causes two other page writes:
   // 8 callers take a twentieth less time than with 4 KB. 16 KB gains nothing more.
   if (isNew) database.exec('PRAGMA page_size = 8192');
-  // The writer puts commits on disk, many at a time (wal.ts). SQLite itself only syncs around its
-  // checkpoints, every 1,000 pages: with 8 MB many commits change the same page before it is written back. Up
+  // The writer puts commits on disk, many at a time (wal.ts), and copies frames into the main file itself, every
+  // 1,000 pages (file-guard.ts): with 8 MB many commits change the same page before it is written back. Up
   // to 32 MB of pages are cached: with 16 MB a lock check among 100,000 locks took a twentieth longer, for
   // pages that had to be read again.
   if (isNew || !isInUse) database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -32000');
-  database.exec('PRAGMA synchronous = NORMAL');
+  database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
   let epoch = epochOf(database);
   if (epoch < SCHEMA_EPOCH) {
     migrate(database);

@@ -65,6 +65,12 @@ export async function openSqliteFile(
 async function openOnce(path: string, context: StoreContext, attach?: Attach): Promise<OpenedFile> {
   const database = await openFile(path, context.clock, context.brief);
   const writer = new Writer(database, path, context);
+  try {
+    writer.checkAnswered();
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
   const watch = new Watch(path, writer, context.clock);
   const file = { path, database, writer, watch, seat: undefined, users: 0 };
   await attach?.(file);

@@ -5,11 +5,12 @@ import { StoreFailure } from '../../kernel/refusal.ts';
 import type { Unplaced } from '../../ledger/log.ts';
 import type { StoreContext } from '../../ledger/store-port.ts';
 import { isBusy, storeFailure } from './errors.ts';
-import { FileGuard, Wal } from './file-guard.ts';
+import { FileGuard } from './file-guard.ts';
 import { Gathering } from './gathering.ts';
 import { ownRow } from './own-row.ts';
 import { Records } from './records.ts';
 import { Statements } from './statements.ts';
+import { Wal } from './wal.ts';
 
 /** A decision waiting to be made inside the writer's transaction. */
 export interface Job {
@@ -59,7 +60,7 @@ export class Writer {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #wal: Wal;
-  readonly #guard: FileGuard | undefined;
+  readonly #guard: FileGuard;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #brief: boolean;
@@ -89,8 +90,7 @@ export class Writer {
     this.#brief = brief;
     this.#gathering = new Gathering(clock);
     this.#wal = new Wal(path, { brief, lasting });
-    // A brief process ends before the file could be moved away.
-    this.#guard = brief ? undefined : new FileGuard(path, database, this.#wal, clock);
+    this.#guard = new FileGuard({ path, database, wal: this.#wal, clock, brief, lasting });
     this.statements = new Statements(database);
     this.records = new Records(this.statements, entities);
   }
@@ -98,7 +98,7 @@ export class Writer {
   /** Throws when the file at the path is no longer the one that was opened. */
   checkFile(): void {
     if (this.#closed) throw new StoreFailure('database_unavailable', `${this.#path} has been closed.`);
-    this.#guard?.check();
+    this.#guard.check();
   }
 
   submit(job: Job): void {
@@ -129,9 +129,13 @@ export class Writer {
     clearTimeout(this.#foldTimer);
     if (this.#committed_ms !== undefined && this.records.behind > 0) await this.#foldBeforeLeaving();
     this.#closed = true;
-    this.#wal.close();
     this.statements.journal?.close();
-    this.#database.close();
+    this.#guard.close();
+  }
+
+  /** Throws if commits that were answered are no longer there when the file is opened. */
+  checkAnswered(): void {
+    if (!this.#brief) this.#guard.checkAnswered(() => this.statements.lastPosition());
   }
 
   /**
@@ -215,6 +219,7 @@ export class Writer {
     }
     this.#acknowledge(batch ?? [], done);
     this.#committed();
+    this.#guard.copyFrames();
     return [];
   }
 
@@ -224,12 +229,18 @@ export class Writer {
    * less code.
    */
   #acknowledge(batch: readonly Job[], done: readonly Executed[]): void {
+    const fail = (failure: StoreFailure) => {
+      for (const job of batch) job.fail(failure);
+    };
     try {
-      if (done.some(({ promises }) => promises)) (this.statements.journal ?? this.#wal).sync();
+      if (done.some(({ promises }) => promises)) {
+        (this.statements.journal ?? this.#wal).sync();
+        this.#guard.beforeAnswer(this.records.position);
+      }
     } catch (error) {
+      if (error instanceof StoreFailure) return fail(error);
       const message = `The disk did not take it: it may or may not be kept. Repeat it with the same operation_id. (${error})`;
-      for (const job of batch) job.fail(new StoreFailure('database_unavailable', message, { cause: error }));
-      return;
+      return fail(new StoreFailure('database_unavailable', message, { cause: error }));
     }
     for (const { answer } of done) answer();
   }
@@ -295,6 +306,7 @@ export class Writer {
       if (this.#shouldFold(othersCame)) this.records.fold();
       this.beforeCommit();
       this.statements.journal?.flush();
+      this.#guard.beforeCommit();
       this.statements.commit();
     } catch (error) {
       this.#rollback();

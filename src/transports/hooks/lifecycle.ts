@@ -8,6 +8,7 @@ import {
 } from '../../features/sessions/index.ts';
 import { endSession, heartbeat, registerSession } from '../../features/sessions/operations.ts';
 import { submitChangeset } from '../../features/verification/operations.ts';
+import { hasPassed } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isRefusal } from '../../kernel/refusal.ts';
@@ -105,7 +106,8 @@ export async function afterTool(
   const files = changedFiles(call, touched, place).filter((file) => !recorded.has(file));
   const last_ms = loaded.get<SessionState>(own)?.state.last_active_ms;
   if (files.length > 0) fail(await connection.performBuilt(submitChangeset, { file_paths: files }));
-  else if (coxswain.presence.isDue(last_ms)) fail(await connection.performBuilt(heartbeat, {}));
+  else if (last_ms === undefined || hasPassed(coxswain.presence.touch_ms, last_ms, coxswain.clock.now_ms()))
+    fail(await connection.performBuilt(heartbeat, {}));
   const mail = newMail(listMessages(actor.agent_id, UNREAD, loaded), place);
   return order.client === 'gemini-cli' && order.locks === 'warn'
     ? both(await late(call, touched, place), mail)

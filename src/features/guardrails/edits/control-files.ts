@@ -1,6 +1,6 @@
 /** Files that decide what an agent may do. A project's own git hooks (`.husky`) are code like any other. */
 const CONTROL_FILE =
-  /(?:^|\/)(?:\.claude\/settings(?:\.local)?\.json|\.codex\/(?:hooks\.json|config\.toml)|\.gemini\/settings\.json|guardrails\.ya?ml|\.git\/hooks(?:\/.*)?|\.git\/coxswain(?:\/.*)?|(?:cox|coxswain)\.(?:db|sqlite)(?:-wal|-shm)?)$/i;
+  /(?:^|\/)(?:\.claude\/settings(?:\.local)?\.json|\.codex\/(?:hooks\.json|config\.toml)|\.gemini\/settings\.json|guardrails\.ya?ml|\.git\/hooks(?:\/.*)?|\.git\/coxswain(?:\/.*)?|(?:cox|coxswain)\.(?:db|sqlite)(?:-wal|-shm|-answered)?)$/i;
 const CONTROL_FOLDER = /(?:^|\/)(?:\.claude|\.codex|\.gemini|\.git\/hooks|\.git\/coxswain)\/?$/i;
 
 /**
