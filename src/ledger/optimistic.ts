@@ -92,8 +92,9 @@ async function attemptOnce<A extends JsonObject>(
   const verdict = step.value;
   if (verdict.verdict !== 'commit') {
     if (unsure) return 'again';
-    if (now_ms !== undefined) return withoutCommit(verdict);
-    // Nothing was loaded, so the operation id has not been looked up yet.
+    if (now_ms !== undefined && request.input_digest === '') return withoutCommit(verdict);
+    // Either nothing was loaded, so the operation id has not been looked up yet; or the same call was committed by another process
+    // after its id was looked up and before the records were read, and what it changed is why this one is refused.
     const { seen } = await engine.load(request, {}, loaded, true);
     return seen === undefined ? withoutCommit(verdict) : recall<A>(request, seen);
   }

@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
-import { commit, type Decision, type Loaded, refused } from '../../ledger/decision.ts';
+import { commit, type Decision, type FirstStep, first, type Loaded, refused } from '../../ledger/decision.ts';
 import type { EntityKey, EventBody } from '../../ledger/entity.ts';
 import { type Caller, type Lease, standing } from '../../ledger/lease.ts';
 import { sessionChangesKey } from '../changesets/index.ts';
@@ -21,8 +21,8 @@ export interface Completion {
   readonly is_judged?: boolean | undefined;
 }
 
-/** Internal answer: the session reports changes that have to be judged first. */
-export const JUDGE_FIRST = 'judge_first';
+/** The session reports changes that have to be judged first. */
+const judgeFirst: FirstStep = { step: 'judge_changes' };
 
 function marksOf({ success, is_judged, caller }: Completion): EntityKey[] {
   return success && is_judged !== true ? [sessionChangesKey(caller)] : [];
@@ -30,10 +30,6 @@ function marksOf({ success, is_judged, caller }: Completion): EntityKey[] {
 
 function isUnjudged(completions: readonly Completion[], loaded: Loaded): boolean {
   return completions.flatMap(marksOf).some((key) => loaded.get(key) !== undefined);
-}
-
-function judgeFirst(): Refusal {
-  return refuse('changes_unreadable', 'What the session has changed comes first.', { [JUDGE_FIRST]: true });
 }
 
 /**
@@ -45,7 +41,7 @@ export function completeWork(completion: Completion): Decision<JsonObject> {
   return {
     needs: { ...proof, keys: [taskKey(completion.task_id), ...(proof.keys ?? []), ...marksOf(completion)] },
     decide(loaded, now_ms) {
-      if (isUnjudged([completion], loaded)) return refused(judgeFirst());
+      if (isUnjudged([completion], loaded)) return first(judgeFirst);
       const ended = end(completion, loaded, now_ms);
       if ('refusal' in ended) return refused(ended.refusal);
       return commit([ended.event], ended.answer, ended.not_after_ms);
@@ -67,7 +63,7 @@ export function completeWorkBatch(completions: readonly Completion[]): Decision<
       ],
     },
     decide(loaded, now_ms) {
-      if (isUnjudged(completions, loaded)) return refused(judgeFirst());
+      if (isUnjudged(completions, loaded)) return first(judgeFirst);
       const results: JsonObject[] = [];
       const events: EventBody[] = [];
       let not_after_ms = Number.POSITIVE_INFINITY;

@@ -245,7 +245,7 @@ const LINE_BYTES = 64;
 const POSITION_CHARS = 16;
 
 /** What the mark of a file is called. */
-export const MARK_END = '-answered';
+const MARK_END = '-answered';
 
 /**
  * The last row of the log that was answered as committed, in a small file beside the store. It is not synced: it survives every

@@ -229,18 +229,19 @@ export class Writer {
    * less code.
    */
   #acknowledge(batch: readonly Job[], done: readonly Executed[]): void {
-    const fail = (failure: StoreFailure) => {
-      for (const job of batch) job.fail(failure);
-    };
     try {
       if (done.some(({ promises }) => promises)) {
         (this.statements.journal ?? this.#wal).sync();
         this.#guard.beforeAnswer(this.records.position);
       }
     } catch (error) {
-      if (error instanceof StoreFailure) return fail(error);
       const message = `The disk did not take it: it may or may not be kept. Repeat it with the same operation_id. (${error})`;
-      return fail(new StoreFailure('database_unavailable', message, { cause: error }));
+      const failure =
+        error instanceof StoreFailure
+          ? error
+          : new StoreFailure('database_unavailable', message, { cause: error });
+      for (const job of batch) job.fail(failure);
+      return;
     }
     for (const { answer } of done) answer();
   }

@@ -5,7 +5,7 @@ import type { Operation, Step } from '../../../runtime/operation.ts';
 import { announceGuarded, askedBy } from '../../guardrails/index.ts';
 import { guarded } from '../../trust/approvals/index.ts';
 import { completeWork as decide, settleDue } from '../commands.ts';
-import { type Completion, JUDGE_FIRST } from '../complete-work.ts';
+import type { Completion } from '../complete-work.ts';
 import { judgeChanges, saysChanges } from '../guard-changes.ts';
 
 export interface CompletionInput {
@@ -58,9 +58,9 @@ export async function endTasks(
     }));
     const ending = decideAll(meant);
     const outcome = await step.run(guard === undefined ? ending : guarded(askedBy(guard, step), ending));
-    const answer = answerOf(outcome);
     // Rare: the session has reported changes besides its results.
-    if (answer[JUDGE_FIRST] === true) continue;
+    if (outcome.status === 'first') continue;
+    const answer = answerOf(outcome);
     if (guard !== undefined) announceGuarded(answer, step);
     return [answer, meant];
   }
