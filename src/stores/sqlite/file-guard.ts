@@ -54,6 +54,7 @@ export class FileGuard {
   #shm: Stats | undefined;
   #seen: WalState | undefined;
   #before: WalState | undefined;
+  #after: WalState | undefined;
   /** What SQLite had written when frames were last copied. */
   #tried: WalState | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
@@ -115,19 +116,20 @@ export class FileGuard {
   /** `position`: the last row of the log that is about to be answered. */
   beforeAnswer(position: number): void {
     this.#checkCommit();
-    this.#mark?.answered(position);
+    this.#mark?.set(position);
   }
 
   #checkCommit(): void {
     const now = this.#checkEnd();
+    this.#after = now;
     const before = this.#before;
     if (now === undefined || before === undefined || !isSameGeneration(now, before)) return;
-    if (!this.#wal.hasLastFrame(before) && this.#isStill(now)) throw this.#wasCut();
+    if (!this.#wal.hasLastHeader(before) && this.#isStill(now)) throw this.#wasCut();
   }
 
   /** As SQLite would do by itself, but not with frames that are damaged. Without the write lock. */
   copyFrames(): void {
-    const now = this.#index.read();
+    const now = this.#after;
     if (now === undefined || now.frames < CHECKPOINT_FRAMES) return;
     const tried = this.#tried;
     // Some reader still needs the old pages: the next try waits for as many again.
@@ -213,18 +215,22 @@ export class FileGuard {
 
   /** Its time changes only while frames are copied into it. */
   #checkMainFile(): void {
-    // First: a copy that begins after this shows the next time.
-    const now = this.#index.read();
+    const first = this.#index.read();
     const file = statSync(this.#path, { throwIfNoEntry: false });
+    const now = this.#index.read();
     const [before, seen] = [this.#file, this.#seen];
-    if (now === undefined) return;
-    this.#seen = now;
+    if (first === undefined || now === undefined) return;
+    // What is copied from here on shows the next time.
+    this.#seen = first;
     if (file === undefined || file.size < (before?.size ?? 0))
       throw this.#failed('store_moved', `${this.#path} was cut short while it was open.`);
     this.#file = file;
     if (seen === undefined || before === undefined || file.mtimeMs === before.mtimeMs) return;
     const isCopied =
-      now.copied !== seen.copied || now.copying !== seen.copying || !isSameGeneration(now, seen);
+      now.copied !== seen.copied ||
+      now.copying !== seen.copying ||
+      now.copying > now.copied ||
+      !isSameGeneration(now, seen);
     if (!isCopied)
       throw this.#failed('store_damaged', `${this.#path} was changed by another program while it was open.`);
   }
@@ -271,11 +277,7 @@ export class AnsweredMark {
     return file === this.#file && Number.isSafeInteger(Number(position)) ? Number(position) : 0;
   }
 
-  /** Another process may have answered a later row. */
-  answered(position: number): void {
-    if (this.read() < position) this.set(position);
-  }
-
+  /** Another process may have answered a later row a moment before: then that one is missed, if the file is damaged at this moment. */
   set(position: number): void {
     const line = `${String(position).padStart(POSITION_CHARS)} ${this.#file}`;
     writeSync(this.#handle, `${line.padEnd(LINE_BYTES - 1)}\n`, 0, 'latin1');

@@ -77,16 +77,23 @@ export class Wal {
    * lost nothing. Read instead of asking for the file's length: since Linux 6.13 a write after such a question gives the file a new
    * time, which a sync then has to put on disk too, and commits would be slower by a third.
    */
-  hasLastFrame({ frames, page_bytes, salts, checksums }: WalState): boolean {
+  hasLastFrame(state: WalState): boolean {
+    if (state.frames === 0) return true;
+    const end = HEADER_BYTES + state.frames * (FRAME_HEADER_BYTES + state.page_bytes);
+    return this.hasLastHeader(state) && readSync(this.#handle, this.#byte, 0, 1, end - 1) === 1;
+  }
+
+  /** Its beginning only. */
+  hasLastHeader({ frames, page_bytes, salts, checksums }: WalState): boolean {
     if (frames === 0) return true;
+    const head = this.#head;
     const start = HEADER_BYTES + (frames - 1) * (FRAME_HEADER_BYTES + page_bytes);
-    const end = start + FRAME_HEADER_BYTES + page_bytes;
     return (
-      readSync(this.#handle, this.#head, 0, FRAME_HEADER_BYTES, start) === FRAME_HEADER_BYTES &&
-      this.#head.compare(salts, 0, 8, 8, 16) === 0 &&
-      this.#head.readUInt32BE(16) === checksums[0] &&
-      this.#head.readUInt32BE(20) === checksums[1] &&
-      readSync(this.#handle, this.#byte, 0, 1, end - 1) === 1
+      readSync(this.#handle, head, 0, FRAME_HEADER_BYTES, start) === FRAME_HEADER_BYTES &&
+      head.readUInt32LE(8) === salts[0] &&
+      head.readUInt32LE(12) === salts[1] &&
+      head.readUInt32BE(16) === checksums[0] &&
+      head.readUInt32BE(20) === checksums[1]
     );
   }
 
@@ -105,7 +112,8 @@ export class Wal {
       for (let frame = 0; frame < count; frame += 1) {
         const byte = frame * frame_bytes;
         const word = byte / 4;
-        if (chunk.compare(salts, 0, 8, byte + 8, byte + 16) !== 0) return false;
+        if (chunk.readUInt32LE(byte + 8) !== salts[0] || chunk.readUInt32LE(byte + 12) !== salts[1])
+          return false;
         [sum1, sum2] = addUp(words, word, word + 2, sum1, sum2);
         [sum1, sum2] = addUp(words, word + FRAME_HEADER_BYTES / 4, word + frame_bytes / 4, sum1, sum2);
         if (chunk.readUInt32BE(byte + 16) !== sum1 || chunk.readUInt32BE(byte + 20) !== sum2) return false;
@@ -163,7 +171,7 @@ export interface WalState {
   readonly frames: number;
   readonly page_bytes: number;
   /** As they stand in the file, in each of its frames. */
-  readonly salts: Buffer;
+  readonly salts: readonly [number, number];
   /** Of the last frame and all before it. */
   readonly checksums: readonly [number, number];
   /** So many frames have been copied into the main file, and so many a process has begun to copy. */
@@ -199,7 +207,7 @@ export class WalIndex {
       frames: this.#word(16),
       page_bytes: size === 1 ? 65_536 : size,
       checksums: [this.#word(24), this.#word(28)],
-      salts: Buffer.from(this.#bytes.subarray(32, 40)),
+      salts: [this.#bytes.readUInt32LE(32), this.#bytes.readUInt32LE(36)],
       copied: this.#word(96),
       copying: this.#word(128),
     };
@@ -232,5 +240,5 @@ export function isSameState(one: WalState, other: WalState): boolean {
 
 /** SQLite has not started again at the beginning of the file in between. */
 export function isSameGeneration(one: WalState, other: WalState): boolean {
-  return one.salts.equals(other.salts);
+  return one.salts[0] === other.salts[0] && one.salts[1] === other.salts[1];
 }
