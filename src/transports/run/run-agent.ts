@@ -1,3 +1,5 @@
+import type { Readable, Writable } from 'node:stream';
+import { HELPER_STDIO, readOnlyViewSupport } from '../../child-process/read-only-view.ts';
 import { sendMessage } from '../../features/mail/operations.ts';
 import { registerSession } from '../../features/sessions/operations.ts';
 import { open } from '../../index.ts';
@@ -10,10 +12,11 @@ import type { Coxswain } from '../../runtime/coxswain.ts';
 import { findConflict } from '../git/git-check.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { describeHeld, type HeldFile } from '../shared/held-by-others.ts';
+import { HeldView } from './held-view.ts';
 import { leave } from './leaving.ts';
 import { LockKeeper, RENEW_MS } from './lock-keeper.ts';
 import { Neighbours } from './neighbours.ts';
-import { type Child, startChild } from './run-child.ts';
+import { type Child, canStart, startChild } from './run-child.ts';
 import { type Commit, commitsSince, countMoves } from './run-commits.ts';
 import { Watching } from './watching.ts';
 
@@ -28,12 +31,19 @@ export interface Run {
   /** Of the process that started this one, and what the command gets on top of it. */
   readonly env: NodeJS.ProcessEnv;
   readonly added: Readonly<Record<string, string>>;
+  /** Whether the kernel keeps what others hold read-only: where it can, always or never. */
+  readonly protect: Protect;
   say(text: string): void;
 }
+
+export const PROTECT = ['auto', 'require', 'off'] as const;
+export type Protect = (typeof PROTECT)[number];
 
 /** The exit code if locks are required and the store can not be asked. */
 const NO_STORE_CODE = 4;
 const REFUSED_CODE = 1;
+/** The exit code if protection is required and not to be had. */
+const NO_PROTECTION_CODE = 2;
 
 /** Runs a command that knows nothing of us as an agent: with a session, locks as its files change, and an orderly end. */
 export async function runAgent(run: Run): Promise<number> {
@@ -69,8 +79,14 @@ async function withoutStore(run: Run, why: string): Promise<number> {
   return code;
 }
 
-function start({ command, place, env, added, say }: Run): Child {
-  return startChild(command, { cwd: place.cwd, env: { ...env, ...added } }, say);
+function start({ command, place, env, added, say }: Run, view?: HeldView): Child {
+  const options = { cwd: place.cwd, env: { ...env, ...added } };
+  // A program that is not there is told of as without a view.
+  if (view === undefined || !canStart(command, options)) return startChild(command, options, say);
+  const child = startChild(view.around(command), { ...options, besides: HELPER_STDIO }, say);
+  const [input, output] = child.handles;
+  view.follow(input as Writable, output as Readable);
+  return child;
 }
 
 class Agent {
@@ -101,6 +117,8 @@ class Agent {
     const { workspace, clock } = this.#coxswain;
     const call = { cwd: workspace.root, env: this.#run.env };
     const [started_ms, started_at_ms] = [clock.elapsed_ms(), clock.now_ms()];
+    const view = await this.#protection();
+    if (view === 'missing') return NO_PROTECTION_CODE;
     const moves = await countMoves(call);
     const watching = await Watching.start(this.#coxswain, this.#run.env, (paths) => this.#noticed(paths));
     if (watching.unanswered !== undefined)
@@ -109,9 +127,10 @@ class Agent {
       );
     const tending = maintain(this.#coxswain, () => [this.#connection]);
     this.#renew().catch(() => {});
-    const child = start(this.#run);
+    const child = start(this.#run, view);
     this.#child = child;
     const exit_code = await child.ended;
+    view?.close();
     this.#over.abort();
     tending.stop();
     await watching.stop();
@@ -128,6 +147,19 @@ class Agent {
     });
     child.letGo();
     return this.#stopped && exit_code === 0 ? REFUSED_CODE : exit_code;
+  }
+
+  /** Undefined: it runs without, as the policy or the system will have it. */
+  async #protection(): Promise<HeldView | 'missing' | undefined> {
+    const { name, policy, protect, actor, env, say } = this.#run;
+    if (protect === 'off' || policy === 'warn') return undefined;
+    const support = await readOnlyViewSupport();
+    if (support.isThere) return await HeldView.create(this.#coxswain, actor.agent_id, env, say);
+    if (protect === 'auto') return undefined;
+    say(
+      `${name} was not started, because the kernel can't keep held files read-only here: ${support.why}. ${support.remedy}`,
+    );
+    return 'missing';
   }
 
   async #renew(): Promise<void> {

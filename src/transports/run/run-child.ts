@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { accessSync, constants as fileModes } from 'node:fs';
 import { constants } from 'node:os';
+import { delimiter, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { systemClock } from '../../kernel/clock.ts';
 
@@ -13,17 +16,36 @@ export interface Child {
   readonly ended: Promise<number>;
   /** First as Ctrl-C would, then as `kill` does. */
   stop(): void;
+  /** The ends of the handles after the standard ones, as `startChild` was given them. */
+  readonly handles: readonly (Readable | Writable | null | undefined)[];
   /** Everything is in order: from now on a signal ends this process as usual. */
   letGo(): void;
+}
+
+/** Whether there is such a program, as far as its name tells. */
+export function canStart(
+  [file = '']: readonly string[],
+  { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
+) {
+  const folders = file.includes('/') ? [''] : (env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => {
+    try {
+      accessSync(resolve(cwd, folder, file), fileModes.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** The command with our terminal, standard streams and signals, as if it had been started without us. */
 export function startChild(
   [file = '', ...words]: readonly string[],
-  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly besides?: readonly 'pipe'[] },
   say: (text: string) => void,
 ): Child {
-  const child = spawn(file, words, { ...options, stdio: 'inherit' });
+  const { cwd, env, besides = [] } = options;
+  const child = spawn(file, words, { cwd, env, stdio: ['inherit', 'inherit', 'inherit', ...besides] });
   // Not by `process.stdin`: to open it would make the command's own input non-blocking.
   const inTerminal = [0, 1, 2].some((stream) => isatty(stream));
   const forward = (signal: NodeJS.Signals) => {
@@ -43,6 +65,7 @@ export function startChild(
   void ended.then(() => over.abort());
   return {
     ended,
+    handles: child.stdio.slice(3),
     stop() {
       child.kill('SIGINT');
       const insist = async () => {

@@ -10,10 +10,11 @@ import { claimedIdentity, placeOf } from '../cli/program/common.ts';
 import { COX, type GitOptions } from '../git/cli/git-install-command.ts';
 import { checkName, environmentCapabilities } from '../shared/identity.ts';
 import { hooksForOne } from './hooks-folder.ts';
-import { runAgent } from './run-agent.ts';
+import { type Protect, runAgent } from './run-agent.ts';
 
 export interface RunOptions extends GitOptions {
   readonly name?: string;
+  readonly protect?: Protect;
 }
 
 /** Answers the exit code, or why nothing was run. */
@@ -59,6 +60,7 @@ export async function runCommand(
       place,
       env: terminal.env,
       added,
+      protect: options.protect ?? 'auto',
       say,
     });
   } finally {

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
+import { readOnlyViewSupport } from '../../../child-process/read-only-view.ts';
 import { open } from '../../../index.ts';
 import { refusalOf } from '../../../runtime/answer.ts';
 import { type BundleState, bundleState } from '../init/bundle.ts';
 import { ownPrograms } from '../init/wiring.ts';
 import type { Place } from '../program/common.ts';
-import { type DoctorFinding, ok, wrong } from './doctor-finding.ts';
+import { type DoctorFinding, idle, ok, wrong } from './doctor-finding.ts';
 
 const NODE_MAJOR_MIN = 24;
 
@@ -20,6 +21,14 @@ export function checkBundle(state: BundleState = bundleState()): DoctorFinding {
   if (state === 'fresh') return ok('hook program', hook);
   const problem = state === 'old' ? 'is older than the sources it is made of' : 'is missing';
   return wrong('hook program', `${hook} ${problem}`, 'Run `cox init`, or `npm run build` in the checkout.');
+}
+
+/** Nothing is wrong without it: hooks and git hooks work everywhere. */
+export async function checkProtection(): Promise<DoctorFinding> {
+  const support = await readOnlyViewSupport();
+  return support.isThere
+    ? ok('protection', 'cox run keeps files that others hold read-only, by the kernel')
+    : idle('protection', `cox run can't keep held files read-only here: ${support.why}`, support.remedy);
 }
 
 /** Opened like every command does, which checks owner, schema and file system. */

@@ -8,7 +8,7 @@ import { padded, plain } from '../output/text.ts';
 import { type CommonOptions, conclude, placeOf, type Result } from '../program/common.ts';
 import { checkClients } from './check-clients.ts';
 import { checkGit } from './check-git.ts';
-import { checkBundle, checkNode, checkStore } from './check-machine.ts';
+import { checkBundle, checkNode, checkProtection, checkStore } from './check-machine.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export type DoctorOptions = CommonOptions;
@@ -34,7 +34,7 @@ export async function runDoctor(options: DoctorOptions, terminal: Terminal, resu
   await tell(await checkDynamoDb(chosen.place.store, findings));
   const site = siteOf(workspace, 'project', terminal.env);
   await tell(await checkClients(site, worktreesOf(workspace, site).sites));
-  await tell([checkGit(workspace)]);
+  await tell([checkGit(workspace), await checkProtection()]);
   const wrong = findings.filter(({ status }) => status === 'wrong').length;
   result.code = wrong === 0 ? 0 : 1;
   if (options.json === true) {

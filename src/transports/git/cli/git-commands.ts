@@ -81,6 +81,12 @@ export function declareRun(program: Command, terminal: Terminal, result: Result)
     .argument('<command...>', 'The command and its arguments.')
     .option('--name <name>', "What it is called (default: the command's name)")
     .addOption(locksOption('require: stop it when it changes what others hold; warn: take no locks'))
+    .addOption(
+      new Option(
+        '--protect <when>',
+        'Whether the kernel keeps files that others hold read-only for it: auto (where it can), require or off',
+      ).choices(['auto', 'require', 'off']),
+    )
     .passThroughOptions()
     .action(async (words: string[], _options, chosen: Command) => {
       const { runCommand } = await import('../../run/run-command.ts');
@@ -92,6 +98,7 @@ export function declareRun(program: Command, terminal: Terminal, result: Result)
   declareCommon(command, 'identity');
   addExamples(command, [
     'cox run -- aider src/app.ts',
+    'cox run --protect require -- claude',
     'cox run --agent bob --locks require -- ./generate.sh',
   ]);
 }
