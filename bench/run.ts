@@ -24,6 +24,7 @@ const PLAYERS: Record<Goal, () => Promise<(bench: Bench) => Promise<Row[]>>> = {
   WAIT: async () => (await import('./goals/wait.ts')).wait,
   EVENTS: async () => (await import('./goals/events.ts')).events,
   GUARD: async () => (await import('./goals/guard.ts')).guard,
+  GUARDED: async () => (await import('./goals/guarded.ts')).guarded,
   FILES: async () => (await import('./goals/files.ts')).files,
   BOARD: async () => (await import('./goals/board.ts')).board,
   WORKDIR: async () => (await import('./goals/workdir.ts')).workdir,
@@ -38,6 +39,7 @@ const OURS_ALONE: ReadonlySet<Goal> = new Set([
   'WAIT',
   'EVENTS',
   'GUARD',
+  'GUARDED',
   'BOARD',
   'WORKDIR',
 ]);

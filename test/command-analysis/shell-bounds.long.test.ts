@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { filesWritten } from '../../src/command-analysis/shell/analyse-shell.ts';
-import { readCommands } from '../../src/command-analysis/shell/read.ts';
+import { readCommands } from '../../src/command-analysis/shell/parse-shell-line.ts';
 import { written } from './shell-support.ts';
 
 const PLACE = { cwd: '/repo', home: '/h' };

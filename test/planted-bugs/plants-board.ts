@@ -16,21 +16,21 @@ export const boarding: readonly Plant[] = [
   },
   {
     name: 'board: of several exclusive bids the first to come wins',
-    file: board('claim-machine'),
+    file: board('board-phases'),
     from: '    .filter((name) => bidBy({ bids }, name)?.bid === word)\n    .sort(byName);\n  return phase',
     to: '    .filter((name) => bidBy({ bids }, name)?.bid === word);\n  return phase',
     tests: [properties],
   },
   {
     name: 'board: silence is not written down, only skipped',
-    file: board('claim-machine'),
+    file: board('board-phases'),
     from: "draft.add('bids_closed', { silent: [...state.awaited] });",
     to: "draft.add('bids_closed', { silent: state.awaited.slice(0, 1) });",
     tests: [domain('bids')],
   },
   {
     name: 'board: the first rejection ends a claim, other reviews are not awaited',
-    file: board('claim-machine'),
+    file: board('board-phases'),
     from: "  if (outstanding(draft.state).length > 0) return 'waiting';",
     to: "  if (outstanding(draft.state).length > 0 && feedbackIn(draft.state).length === 0) return 'waiting';",
     tests: [domain('phases')],
@@ -44,7 +44,7 @@ export const boarding: readonly Plant[] = [
   },
   {
     name: 'board: a failed agent is ignored: the claim is pending for ever',
-    file: board('claim-machine'),
+    file: board('board-phases'),
     from: "  draft.add('claim_terminated', { reason, agent_id });",
     to: "  if (reason === 'timeout') draft.add('claim_terminated', { reason, agent_id });",
     tests: [simulated],
@@ -65,7 +65,7 @@ export const boarding: readonly Plant[] = [
   },
   {
     name: 'board: a roster that changed is not told to claims that wait for bids',
-    file: board('claim-machine'),
+    file: board('board-phases'),
     from: 'if (!isBidding(state) || state.generation >= board.generation) return;',
     to: 'if (!isBidding(state) || state.awaited.length > 0) return;',
     tests: [domain('bids')],

@@ -1,5 +1,5 @@
 import type { ShellPlace } from './parameters.ts';
-import { readCommands } from './read.ts';
+import { readCommands } from './parse-shell-line.ts';
 import type { Reading } from './reading.ts';
 import type { SimpleCommand } from './shell-command.ts';
 import { ShellFindings, type Touched, type Write, type Writer } from './shell-findings.ts';
@@ -11,7 +11,7 @@ import { textWriters } from './writers/text-writers.ts';
 import { toolWriters } from './writers/tool-writers.ts';
 
 export type { ShellPlace as Place } from './parameters.ts';
-export { readCommands } from './read.ts';
+export { readCommands } from './parse-shell-line.ts';
 export type { Reading } from './reading.ts';
 export type { Touched, Write } from './shell-findings.ts';
 

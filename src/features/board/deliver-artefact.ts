@@ -13,7 +13,7 @@ import {
   grantTo,
   isOutstanding,
 } from './board-claim.ts';
-import { ClaimDraft, failGrant, takeDelivery } from './claim-machine.ts';
+import { ClaimDraft, failGrant, takeDelivery } from './board-phases.ts';
 import { type NewArtefact, openedAnswer, publication } from './publish-artefact.ts';
 import { sendBack } from './rework.ts';
 import { type ThreadState, threadKey, threadOf } from './thread.ts';

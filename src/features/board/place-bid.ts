@@ -10,8 +10,8 @@ import {
   isBidding,
   isOutstanding,
 } from './board-claim.ts';
+import { ClaimDraft, followRoster, placeBid as place } from './board-phases.ts';
 import { BIDS, type Bid } from './board-settings.ts';
-import { ClaimDraft, followRoster, placeBid as place } from './claim-machine.ts';
 import { unknownBoardClaim } from './deliver-artefact.ts';
 
 export interface PlaceBid {

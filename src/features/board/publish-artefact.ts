@@ -12,7 +12,7 @@ import {
   type StructuralType,
 } from './artefact.ts';
 import { type BoardState, boardKey, boardOf, memberOf } from './board.ts';
-import { type ClaimDraft, openClaim } from './claim-machine.ts';
+import { type ClaimDraft, openClaim } from './board-phases.ts';
 import { advanced, type ThreadState, threadKey, threadOf } from './thread.ts';
 
 export interface NewArtefact {

@@ -15,7 +15,7 @@ import {
 } from '../trust/approvals/index.ts';
 import { type BoardState, boardKey, boardOf, memberOf } from './board.ts';
 import { type BoardClaimRecord, type BoardClaimState, boardClaimKey } from './board-claim.ts';
-import { assignRework, type ClaimDraft, feedbackIn } from './claim-machine.ts';
+import { assignRework, type ClaimDraft, feedbackIn } from './board-phases.ts';
 import { failureOf } from './publish-artefact.ts';
 import { roundGranted, sentBack, type ThreadState, threadKey, threadOf } from './thread.ts';
 

@@ -13,7 +13,7 @@ import {
   isOutstanding,
   outstanding,
 } from './board-claim.ts';
-import { ClaimDraft, closeBids, failGrant, followRoster } from './claim-machine.ts';
+import { ClaimDraft, closeBids, failGrant, followRoster } from './board-phases.ts';
 import { unknownBoardClaim } from './deliver-artefact.ts';
 import { failureOf } from './publish-artefact.ts';
 

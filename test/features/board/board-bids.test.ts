@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
+import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import { configureBoard, joinBoard, leaveBoard } from '../../../src/features/board/commands.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { StructuralType } from '../../../src/features/board/artefact.ts';
 import { type BoardClaimState, boardClaimEvent } from '../../../src/features/board/board-claim.ts';
+import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import {
   type Bidder,
   type BoardSettings,
   DEFAULT_SETTINGS,
   type StandingBid,
 } from '../../../src/features/board/board-settings.ts';
-import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
 import {
   configureBoard,
   deliverArtefact,

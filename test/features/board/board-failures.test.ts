@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boardClaimDueAt_ms } from '../../../src/features/board/board-claim.ts';
-import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
+import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import { configureBoard, returnGrant, takeGrant } from '../../../src/features/board/commands.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';

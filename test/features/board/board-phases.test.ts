@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isApproval } from '../../../src/features/board/artefact.ts';
-import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
+import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import {
   configureBoard,
   joinBoard,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BoardClaimState, isBidding } from '../../../src/features/board/board-claim.ts';
+import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import { BIDS } from '../../../src/features/board/board-settings.ts';
-import { claimIdOf } from '../../../src/features/board/claim-machine.ts';
 import {
   configureBoard,
   joinBoard,

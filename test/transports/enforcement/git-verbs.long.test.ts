@@ -152,7 +152,16 @@ test('[LOCK-12] cox run: the same for merges, picks and patches, without anythin
     ['revert', '--no-edit', 'HEAD'],
     ['am', '-q', ...patches.trim().split('\n')],
   ]) {
-    const { code, err } = repository.cox(['run', '--protect', 'off', '--agent', 'alice', '--', 'git', ...words]);
+    const { code, err } = repository.cox([
+      'run',
+      '--protect',
+      'off',
+      '--agent',
+      'alice',
+      '--',
+      'git',
+      ...words,
+    ]);
     assert.notEqual(code, 0, words[0]);
     assert.match(err, STOPPED, words[0]);
     repository.git('am', '--quit');

@@ -18,7 +18,7 @@ import {
 } from '../artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, boardClaimKey } from '../board-claim.ts';
-import { claimIdOf } from '../claim-machine.ts';
+import { claimIdOf } from '../board-phases.ts';
 import { publishArtefact as publish } from '../commands.ts';
 import { artefactsById, contextOf, latestOf } from '../context.ts';
 import { unknownArtefact } from '../publish-artefact.ts';

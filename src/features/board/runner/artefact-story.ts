@@ -15,8 +15,8 @@ import {
 } from '../artefact.ts';
 import { type BoardState, boardKey, boardOf } from '../board.ts';
 import { type BoardClaimState, boardClaimKey } from '../board-claim.ts';
+import { claimIdOf } from '../board-phases.ts';
 import { historyOf, type VersionStory } from '../claim-history.ts';
-import { claimIdOf } from '../claim-machine.ts';
 import { artefactsById } from '../context.ts';
 import { reworkApprovals } from '../fate.ts';
 import { reworkIdOf } from '../rework.ts';

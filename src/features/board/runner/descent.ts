@@ -2,7 +2,7 @@ import { limits } from '../../../kernel/limits.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { type ArtefactRecord, type ArtefactState, artefactKey, artefactsFrom } from '../artefact.ts';
 import { type BoardClaimRecord, type BoardClaimState, boardClaimKey } from '../board-claim.ts';
-import { claimIdOf } from '../claim-machine.ts';
+import { claimIdOf } from '../board-phases.ts';
 import { type Fate, fateNeeds, fateOf } from '../fate.ts';
 import { reworkIdOf } from '../rework.ts';
 

@@ -6,7 +6,7 @@ import { invalid } from '../../../runtime/answer.ts';
 import type { Coxswain } from '../../../runtime/coxswain.ts';
 import { type ArtefactState, newestArtefacts } from '../artefact.ts';
 import type { BoardClaimState } from '../board-claim.ts';
-import { claimIdOf } from '../claim-machine.ts';
+import { claimIdOf } from '../board-phases.ts';
 import { unknownArtefact } from '../publish-artefact.ts';
 
 const CHARS_MIN = 6;
