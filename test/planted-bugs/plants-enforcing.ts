@@ -5,6 +5,20 @@ const guarding = 'test/transports/hooks/guard.test.ts';
 /** Hooks, git hooks, `cox run`: locks at the moment of the edit. */
 export const enforcing: readonly Plant[] = [
   {
+    name: 'run: what is held is mounted writable',
+    file: 'src/child-process/read-only-view.ts',
+    from: 'none bind,ro 0 0',
+    to: 'none bind,rw 0 0',
+    tests: ['test/transports/enforcement/run-protected.test.ts'],
+  },
+  {
+    name: 'run: what becomes held later is left writable',
+    file: 'src/transports/run/held-view.ts',
+    from: 'if (!before.has(path)) await this.#view?.hold(path);',
+    to: 'if (before.has(path)) await this.#view?.hold(path);',
+    tests: ['test/transports/enforcement/run-protected.test.ts'],
+  },
+  {
     name: 'a held file is written all the same',
     file: 'src/transports/hooks/guard-edit.ts',
     from: "return typeof taken === 'string' ? { fresh: [], problem: taken } : { fresh: taken };",

@@ -337,9 +337,23 @@ const sqlite: Plant[] = [
   {
     name: 'SQLite: nobody looks whether the file is still there',
     file: 'src/stores/sqlite/writer.ts',
-    from: 'this.#guard?.check();',
+    from: 'this.#guard.check();',
     to: '',
     tests: ['test/chaos/sqlite-files.long.test.ts'],
+  },
+  {
+    name: 'SQLite: a -wal that was cut is as good as a whole one',
+    file: 'src/stores/sqlite/wal.ts',
+    from: 'if (state.frames === 0) return true;',
+    to: 'if (state.frames >= 0) return true;',
+    tests: ['test/chaos/sqlite-files.long.test.ts'],
+  },
+  {
+    name: 'SQLite: a log that ends before what was answered is opened in silence',
+    file: 'src/stores/sqlite/file-guard.ts',
+    from: 'if (answered <= last) return;',
+    to: 'if (answered >= last) return;',
+    tests: ['test/stores/sqlite-wal.test.ts'],
   },
   {
     name: 'SQLite: the row of a commit is written later',
