@@ -113,17 +113,14 @@ test('[LOCK-12] what becomes held while it runs is protected, and what is releas
   using place = new Place();
   const repository = place.repository();
   await repository.lock('bob', 'a.ts');
-  const script = `until [ -e .git/go ]; do sleep 0.02; done
+  const script = `: > .git/started; until [ -e .git/go ]; do sleep 0.02; done
     for n in 1 2 3 4 5 6 7 8 9; do echo mine > a.ts && break; sleep 0.1; done; echo mine > b.ts; exit 0`;
   const words = [COX, 'run', '--protect', 'require', '--agent', 'alice', '--', 'sh', '-c', script];
   const { spawn } = await import('node:child_process');
   const child = spawn(process.execPath, words, { cwd: repository.root, env: place.env, stdio: 'ignore' });
   place.children.push(child);
   const ended = new Promise((resolve) => child.once('close', resolve));
-  await until(async () => {
-    const { agents } = await repository.ask('carol', 'discover_agents');
-    return JSON.stringify(agents).includes('alice');
-  });
+  await until(async () => existsSync(join(repository.root, '.git/started')));
   await repository.ask('bob', 'release_lock', { file_path: 'a.ts' });
   await repository.ask('bob', 'acquire_lock', { file_path: 'b.ts' });
   // Seen from outside: the mounts of the command's own namespace.
