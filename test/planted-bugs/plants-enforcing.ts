@@ -9,14 +9,14 @@ export const enforcing: readonly Plant[] = [
     file: 'src/child-process/read-only-view.ts',
     from: 'none bind,ro 0 0',
     to: 'none bind,rw 0 0',
-    tests: ['test/transports/enforcement/run-protected.test.ts'],
+    tests: ['test/transports/enforcement/run-protected.long.test.ts'],
   },
   {
     name: 'run: what becomes held later is left writable',
     file: 'src/transports/run/held-view.ts',
     from: 'if (!before.has(path)) await this.#view?.hold(path);',
     to: 'if (before.has(path)) await this.#view?.hold(path);',
-    tests: ['test/transports/enforcement/run-protected.test.ts'],
+    tests: ['test/transports/enforcement/run-protected.long.test.ts'],
   },
   {
     name: 'a held file is written all the same',

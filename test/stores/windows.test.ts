@@ -74,6 +74,8 @@ const POSIX_ONLY: Record<string, string> = {
     'where a process number means something; there the host’s name says it',
   'src/child-process/plain-git.ts': '/dev/null as git for Windows knows it too: no hooks are run',
   'src/features/verification/runner/e2b.ts': 'paths within the sandbox, which runs Linux',
+  'src/child-process/read-only-view.ts':
+    'held files are not read-only under cox run; it says so and runs as before',
   'src/child-process/marked.ts': 'children that left their group; there only the group is ended',
   'src/features/verification/runner/ntm.ts': 'tmux, which there is not: the run is left to another executor',
   'src/transports/cli/program/common.ts':

@@ -21,7 +21,7 @@ interface Running {
 
 /**
  * `cox run` of a shell script that goes on when a file called `go` appears. What the kernel would not let it change has tests of its own
- * (run-protected.test.ts): here it is noticed, as on systems without that.
+ * (run-protected.long.test.ts): here it is noticed, as on systems without that.
  */
 function start(repository: Repository, flags: readonly string[], script: string): Running {
   const words = [COX, 'run', '--protect', 'off', ...flags, '--', 'sh', '-c', script];
