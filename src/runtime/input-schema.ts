@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maskSecrets } from '../command-analysis/secrets.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { labelProblem } from '../kernel/names.ts';
@@ -17,6 +18,15 @@ export function text(max: number, description: string) {
 
 export function someText(max: number, description: string) {
   return text(max, description).min(1, 'at least one character');
+}
+
+/** What agents write for other agents and people to read: a credential in it is masked before anything is kept. */
+export function prose(max: number, description: string) {
+  return text(max, description).overwrite(maskSecrets);
+}
+
+export function someProse(max: number, description: string) {
+  return someText(max, description).overwrite(maskSecrets);
 }
 
 /** The name of an agent or a thing: other agents see it, and keys contain it. */

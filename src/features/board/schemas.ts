@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, path, someText, text } from '../../runtime/input-schema.ts';
+import {
+  fields,
+  inputSchema,
+  name,
+  path,
+  prose,
+  someProse,
+  someText,
+  text,
+} from '../../runtime/input-schema.ts';
 import { STRUCTURAL_TYPES } from './artefact.ts';
 import { BIDS } from './board-settings.ts';
 
@@ -16,7 +25,7 @@ const payload = text(
   (value) => Buffer.byteLength(value) <= limits.artefact_payload_bytes_max,
   `at most ${limits.artefact_payload_bytes_max} bytes`,
 );
-const summary = text(limits.reason_chars_max, 'In a few words, for lists.');
+const summary = prose(limits.reason_chars_max, 'In a few words, for lists.');
 const structural_type = z.enum(STRUCTURAL_TYPES);
 const files = z
   .array(path('A file, a folder or a pattern'))
@@ -197,7 +206,7 @@ export const configureBoard = inputSchema(
 export const terminateClaim = inputSchema(
   z.strictObject({
     claim_id,
-    reason: someText(limits.reason_chars_max, 'Why; it stands in the log.'),
+    reason: someProse(limits.reason_chars_max, 'Why; it stands in the log.'),
     operation_id: fields.operation_id,
   }),
 );

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, someText } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, someProse } from '../../runtime/input-schema.ts';
 
 const items = (description: string) =>
   z
-    .array(someText(limits.handoff_item_chars_max, 'One point.'))
+    .array(someProse(limits.handoff_item_chars_max, 'One point.'))
     .max(limits.handoff_items_max)
     .default([])
     .describe(description);
 
 export const writeHandoff = inputSchema(
   z.strictObject({
-    summary: someText(limits.handoff_chars_max, 'Where things stand, for whoever goes on.'),
+    summary: someProse(limits.handoff_chars_max, 'Where things stand, for whoever goes on.'),
     completed_work: items('What is done.'),
     in_progress: items('What is begun.'),
     decisions: items('What was decided, and why.'),

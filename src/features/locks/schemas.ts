@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, path, text } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, path, prose } from '../../runtime/input-schema.ts';
 
 const file_path = path(
   'Relative to the repository or absolute inside it: a file, a folder/ or a glob (* ? **); or a logical key such as api:users.',
@@ -33,7 +33,7 @@ export const acquireLock = inputSchema(
         .describe('For reading: others may hold it shared too, and nobody may change it.')
         .optional(),
       wait_seconds: fields.wait_seconds,
-      reason: text(limits.reason_chars_max, 'What you are about to do; others see it.').optional(),
+      reason: prose(limits.reason_chars_max, 'What you are about to do; others see it.').optional(),
       ttl_minutes: fields.minutes(
         'How long you need it; acquire again to extend. After 15 minutes without a sign of you it is free all the same.',
         limits.lock_ttl_minutes_default,

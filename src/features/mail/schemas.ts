@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, someText, text } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, prose, someProse } from '../../runtime/input-schema.ts';
 
 const message_id = z.guid('a message id as send_message returns it');
 
@@ -13,8 +13,8 @@ export const sendMessage = inputSchema(
         .default([])
         .describe('Agent ids; team: all of your team; reviewers: who reviews you.'),
       capability: name('To everybody who is here and can do this.', 64).optional(),
-      subject: text(200, 'In a few words.').optional(),
-      body: someText(limits.message_chars_max, 'What you want to say.'),
+      subject: prose(200, 'In a few words.').optional(),
+      body: someProse(limits.message_chars_max, 'What you want to say.'),
       in_reply_to: message_id.describe('The message you answer; it stays in its thread.').optional(),
       operation_id: fields.operation_id,
     })

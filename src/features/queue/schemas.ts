@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, path, payload, someText, text } from '../../runtime/input-schema.ts';
+import {
+  fields,
+  inputSchema,
+  path,
+  payload,
+  prose,
+  someProse,
+  someText,
+} from '../../runtime/input-schema.ts';
 
 // The type is part of an index key whose parts are separated by slashes.
 const task_type = z
@@ -12,7 +20,7 @@ const key = someText(256, 'Submitting again with the same key gives the first ta
 
 const task = {
   task_type,
-  task_description: someText(limits.task_description_chars_max, 'What is to be done.'),
+  task_description: someProse(limits.task_description_chars_max, 'What is to be done.'),
   input_data: payload('Anything the worker needs, as JSON.'),
   priority: fields.priority.default(5),
   files: z
@@ -93,7 +101,7 @@ const completion = {
   task_id: fields.task_id,
   success: z.boolean().describe('Whether the task was done.'),
   result: payload('What came out of it, as JSON.'),
-  error_message: text(limits.reason_chars_max, 'Why it failed.').optional(),
+  error_message: prose(limits.reason_chars_max, 'Why it failed.').optional(),
   fencing_token: fields.fencing_token,
 };
 
@@ -125,7 +133,7 @@ export const renewWork = inputSchema(
 export const cancelWork = inputSchema(
   z.strictObject({
     task_id: fields.task_id,
-    reason: text(limits.reason_chars_max, 'Why it is no longer wanted.').optional(),
+    reason: prose(limits.reason_chars_max, 'Why it is no longer wanted.').optional(),
     operation_id: fields.operation_id,
   }),
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, text } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, prose } from '../../runtime/input-schema.ts';
 
 const capability = name('A short word such as typescript, review, browser.', 64);
 
@@ -11,7 +11,7 @@ export const registerSession = inputSchema(
       .max(limits.capabilities_max)
       .describe('What you can do; others find you by it.')
       .optional(),
-    current_task: text(limits.reason_chars_max, 'What you are working on; others see it.').optional(),
+    current_task: prose(limits.reason_chars_max, 'What you are working on; others see it.').optional(),
     operation_id: fields.operation_id,
   }),
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, path, text } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, path, prose, text } from '../../runtime/input-schema.ts';
 import { checkVerificationPolicy, policyFields } from './files/policy-schema.ts';
 
 const commit_sha = z
@@ -87,7 +87,7 @@ export const submitChangeset = inputSchema(
       .describe('The commit it is to be held against; default: its parent.')
       .optional(),
     diff: text(limits.changeset_diff_chars_max, 'The change itself, for a person to look at.').optional(),
-    summary: text(limits.reason_chars_max, 'In a few words.').optional(),
+    summary: prose(limits.reason_chars_max, 'In a few words.').optional(),
     operation_id: fields.operation_id,
   }),
 );

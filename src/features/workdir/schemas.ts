@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kernel/limits.ts';
-import { fields, inputSchema, name, someText } from '../../runtime/input-schema.ts';
+import { fields, inputSchema, name, someProse } from '../../runtime/input-schema.ts';
 import { AGENT_NAME, TASK_ID } from './files/task-yaml.ts';
 import { PRIORITIES, TASK_STATUSES } from './task-file.ts';
 
@@ -20,7 +20,7 @@ const items = (item: z.ZodType<string, string>, description: string) =>
   z.array(item).max(task_file_items_max, `at most ${task_file_items_max} of them`).describe(description);
 const files = (description: string) =>
   items(name('A file, a folder or a pattern.', task_file_item_chars_max), description);
-const notes = (description: string) => items(someText(task_file_item_chars_max, 'A note.'), description);
+const notes = (description: string) => items(someProse(task_file_item_chars_max, 'A note.'), description);
 
 export const createTaskFile = inputSchema(
   z.strictObject({
@@ -66,7 +66,7 @@ export const retryTaskFile = verb();
 export const finishTaskFile = inputSchema(
   z.strictObject({
     task_id,
-    summary: someText(limits.handoff_chars_max, 'What was done.'),
+    summary: someProse(limits.handoff_chars_max, 'What was done.'),
     artefacts: files('Files that were changed or made.').optional(),
     next_agent: agent('Who goes on from here: gets a follow-up task.').optional(),
     next_task_title: title('The title of the follow-up.').optional(),
@@ -87,7 +87,7 @@ export const fileWork = inputSchema(
 export const failTaskFile = inputSchema(
   z.strictObject({
     task_id,
-    message: someText(limits.reason_chars_max, 'What went wrong.'),
+    message: someProse(limits.reason_chars_max, 'What went wrong.'),
     operation_id,
   }),
 );

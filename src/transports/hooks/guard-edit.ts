@@ -28,14 +28,19 @@ export async function guard(
   const { standing, refusal } = standingFor(place, call, asked, foreseen.danger?.permissions ?? []);
   // This is about permissions, not locks: no lock policy turns it into a mere warning.
   if (refusal !== undefined) return { deny: refusal };
+  // What is dangerous is judged first: a person who permits exactly this command permits what it writes.
+  const isDangerous = (foreseen.danger?.assessment.findings.length ?? 0) > 0;
+  if (order.locks === 'require' && foreseen.unknown.length > 0 && !isDangerous) return refuseUnread(foreseen);
   const own = writes ? await makeOwn(order, call, { ...foreseen, looked }, standing, place) : { fresh: [] };
   if (own.verdict?.deny !== undefined) return own.verdict;
-  const verdict = together(own.verdict, await judgedOrGivenBack(order, foreseen, place, own.fresh));
-  if (verdict !== undefined) return verdict;
-  if (order.locks !== 'require' || foreseen.unknown.length === 0) return NOTHING;
-  const unknown = foreseen.unknown.slice(0, 3).join('; ');
+  return together(own.verdict, await judgedOrGivenBack(order, foreseen, place, own.fresh)) ?? NOTHING;
+}
+
+/** Where locks are required, a write that can't be read is one that no lock was asked for. */
+function refuseUnread({ unknown }: Foreseen): HookVerdict {
+  const shown = unknown.slice(0, 3).join('; ');
   return {
-    context: `Coxswain could not tell which files this writes (${unknown}). Hold their locks (acquire_lock) before you change any.`,
+    deny: `Coxswain could not tell which files this writes (${shown}), and locks are required here. Write them with an edit tool, or by a command that names them; hold their locks first (acquire_lock).`,
   };
 }
 

@@ -62,5 +62,7 @@ async function lockStatus({ anonymous }: Connections, exchange: Exchange): Promi
   const answer = await anonymous.perform(checkLocks, { file_paths: [file_path] });
   if (isRefusal(answer)) return exchange.answer(answer);
   const [lock] = answer.locks as JsonObject[];
-  exchange.answer({ success: true, file_path, ...lock, locked: lock !== undefined });
+  // No key is asked for: what the holder wrote is for those who have one.
+  const { reason: _, ...shown } = lock ?? {};
+  exchange.answer({ success: true, file_path, ...shown, locked: lock !== undefined });
 }

@@ -88,6 +88,19 @@ test('[LOCK-12] under require a lock on the folder or on a pattern is the lock',
   assert.notEqual((await alice.edit('docs/a.md')).denied, undefined, 'a reader may not write');
 });
 
+test('[LOCK-12] under require a command is denied whose written files can’t be told from its text', async () => {
+  await using stage = new Stage();
+  const alice = stage.agent('alice', 'claude-code', REQUIRE);
+  const unread = 'f=$(next-file); echo x > "$f"';
+  assert.match((await alice.shell(unread)).denied ?? '', /could not tell which files this writes/);
+  assert.equal((await alice.shell('ls && npm test')).denied, undefined, 'what writes nothing is no question');
+  assert.equal(
+    (await stage.agent('bob').shell(unread)).denied,
+    undefined,
+    'where locks are not required it goes ahead',
+  );
+});
+
 test('[LOCK-12] a file in a folder, or under a pattern, that another holds is that other’s', async () => {
   await using stage = new Stage();
   await stage.ask('alice', 'acquire_lock', { file_path: 'src/', reason: 'moving the router' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isScore, SCORE } from '../../../kernel/evaluators.ts';
 import { limits } from '../../../kernel/limits.ts';
-import { fields, inputSchema, name, text } from '../../../runtime/input-schema.ts';
+import { fields, inputSchema, name, prose } from '../../../runtime/input-schema.ts';
 import { CLAIM_MODES, SECOND_AGENT } from '../claim-mode.ts';
 import { normEdge } from '../edge.ts';
 
@@ -43,7 +43,7 @@ export const heartbeatClaim = inputSchema(
   z.strictObject({
     ...about,
     iteration: iteration.optional(),
-    note: text(limits.reason_chars_max, 'What it brought, in a few words.').optional(),
+    note: prose(limits.reason_chars_max, 'What it brought, in a few words.').optional(),
     fencing_token: fields.fencing_token,
     operation_id: fields.operation_id,
   }),
@@ -52,7 +52,7 @@ export const heartbeatClaim = inputSchema(
 export const releaseEdge = inputSchema(
   z.strictObject({
     ...about,
-    reason: text(limits.reason_chars_max, 'Why; whoever takes it next reads it.').optional(),
+    reason: prose(limits.reason_chars_max, 'Why; whoever takes it next reads it.').optional(),
     fencing_token: fields.fencing_token,
     operation_id: fields.operation_id,
   }),
@@ -81,7 +81,7 @@ export const resolveStaleClaim = inputSchema(
   z.strictObject({
     ...about,
     decision: z.enum(['release', 'keep']).describe('Free it, or leave it with its holder.'),
-    reason: text(limits.reason_chars_max, 'Why; it stands in the log.').optional(),
+    reason: prose(limits.reason_chars_max, 'Why; it stands in the log.').optional(),
     even_if_active: z.boolean().default(false).describe('Also if its holder has given a sign lately.'),
     operation_id: fields.operation_id,
   }),

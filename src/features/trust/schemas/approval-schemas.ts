@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../kernel/limits.ts';
-import { fields, inputSchema, name, someText } from '../../../runtime/input-schema.ts';
+import { fields, inputSchema, name, someProse } from '../../../runtime/input-schema.ts';
 import { APPROVAL_STATUSES } from '../approvals/approval.ts';
 
 const approval_id = z
@@ -30,7 +30,7 @@ export const approve = inputSchema(
   z.strictObject({
     approval_id,
     shown_hash,
-    reason: someText(limits.reason_chars_max, 'Why it is all right.').optional(),
+    reason: someProse(limits.reason_chars_max, 'Why it is all right.').optional(),
     operation_id: fields.operation_id,
   }),
 );
@@ -38,7 +38,7 @@ export const approve = inputSchema(
 export const denyApproval = inputSchema(
   z.strictObject({
     approval_id,
-    reason: someText(limits.reason_chars_max, 'Why not, and what to do instead; the agent is told.'),
+    reason: someProse(limits.reason_chars_max, 'Why not, and what to do instead; the agent is told.'),
     shown_hash: shown_hash.optional(),
     operation_id: fields.operation_id,
   }),
