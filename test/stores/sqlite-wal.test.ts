@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import type { StoreFailure } from '../../src/kernel/refusal.ts';
+import { verify } from '../../src/ledger/audit/verify-log.ts';
 import type { Store } from '../../src/ledger/store-port.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { Gathering } from '../../src/stores/sqlite/gathering.ts';
@@ -123,4 +135,28 @@ test('[STORE-3] a log that ends before what was answered is refused once, and sa
   copyFileSync(`${path}.backup`, path);
   writeFileSync(mark, readFileSync(mark, 'utf8').replace(' 6 ', ' 8 '));
   assert.equal(await rowsOf(path), 6);
+});
+
+test('[AUD-6] a damaged page is found by the verification of a log that was never sealed', async () => {
+  const path = join(folder, 'page.db');
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  for (let index = 0; index < 300; index += 1) await commitOnce(store, `${index}`);
+  await store.close();
+  const whole = await openStore(`sqlite:${path}`, cellContext);
+  assert.equal((await verify(whole, 'cells')).fault, undefined);
+  await whole.close();
+  const database = new DatabaseSync(path);
+  const { page } = database
+    .prepare(
+      "SELECT rootpage AS page FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records' AND rootpage > 0 LIMIT 1",
+    )
+    .get() as { page: number };
+  database.close();
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(64, 0xff), 0, 64, (page - 1) * 8192);
+  closeSync(file);
+  const damaged = await openStore(`sqlite:${path}`, cellContext);
+  const { fault } = await verify(damaged, 'cells');
+  assert.equal(fault?.kind, 'file_damaged', JSON.stringify(fault));
+  await damaged.close();
 });

@@ -53,6 +53,8 @@ export interface Trail {
    * Rows with `after < position <= last`, in order and unchecked: for finding out what is wrong with them.
    */
   stored(project: string, after: number, last: number): Promise<StoredRow[]>;
+  /** What the engine finds wrong with its own file, also where no row of the log is; undefined: nothing. */
+  damage?(): Promise<string | undefined>;
   /** False: the segment already has that mark, and nothing was done. */
   remove(project: string, removal: Removal): Promise<boolean>;
 }

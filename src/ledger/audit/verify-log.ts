@@ -17,7 +17,8 @@ export interface Fault {
     | 'seal_changed'
     | 'seal_missing'
     | 'removal_unproven'
-    | 'head_unknown';
+    | 'head_unknown'
+    | 'file_damaged';
   readonly message: string;
   readonly segment?: number | undefined;
   readonly position?: number | undefined;
@@ -78,8 +79,17 @@ export async function verify(
     before === undefined ? undefined : { number: before.number, hash: before.hash, position: before.last };
   const [newest] = await trail.sealsBefore(project, Number.MAX_SAFE_INTEGER, 1);
   const tail = await lookThroughTail(store, project, newest?.last ?? 0);
-  fault ??= tail.fault ?? (expected ? undefined : unknownHead(options.expect ?? '', before));
+  fault ??= tail.fault ?? (await damageOf(trail));
+  fault ??= expected ? undefined : unknownHead(options.expect ?? '', before);
   return { fault, seals: before?.number ?? 0, rows, removed, head, tail: tail.tail };
+}
+
+/** Pages that hold records or indexes have no checksums of ours. */
+async function damageOf(trail: Trail): Promise<Fault | undefined> {
+  const damage = await trail.damage?.();
+  return damage === undefined
+    ? undefined
+    : { kind: 'file_damaged', message: `The store's file is damaged: ${damage}` };
 }
 
 function unknownHead(expect: string, last: Seal | undefined): Fault {

@@ -51,6 +51,13 @@ export class SqliteTrail implements Trail {
     return row === undefined ? undefined : Buffer.from(row.leaves);
   }
 
+  async damage(): Promise<string | undefined> {
+    const [found] = await this.#reading(() =>
+      this.#all<{ integrity_check: string }>('PRAGMA integrity_check(1)'),
+    );
+    return found === undefined || found.integrity_check === 'ok' ? undefined : found.integrity_check;
+  }
+
   addSeal(seal: Seal, leaves: Buffer): Promise<boolean> {
     const { project, number, previous, after, last, rows, quiet_rows, event_rows } = seal;
     const { oldest_at_ms, newest_at_ms, sealed_at_ms, words, hash } = seal;
