@@ -243,6 +243,8 @@ export class TaskModel {
           row.position,
         );
         task.status = 'ready';
+        // Over for good, as in `#goOn`: a task that is retried after the clock was set back does not wait for it again.
+        task.not_before_ms = 0;
         return true;
       case 'task_lease_expired':
       case 'task_dead_lettered': {
