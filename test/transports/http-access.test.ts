@@ -68,8 +68,12 @@ test('[HTTP-6] [HTTP-2] [HTTP-3] every route and method without a key, with a wr
   const asBob = { ...withKey(ALICE), 'x-agent-id': 'bob' };
   assert.deepEqual(
     await outcomes(asBob),
-    expected((path) => (isOperation(path) || path === '/mcp' ? 403 : 200)),
+    expected((path) => (isOperation(path) || ['/mcp', '/ready', '/metrics'].includes(path) ? 403 : 200)),
   );
+  const events = await door.ask('GET', '/events', asBob);
+  assert.equal(events.status, 403);
+  const drafts = await door.post('/drafts/status', { agent_id: 'bob' }, withKey(ALICE));
+  assert.deepEqual([drafts.status, drafts.body.error], [403, 'forbidden']);
   const administers = (path: string) =>
     operations.some(
       (operation) =>

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import { refuse } from '../../kernel/refusal.ts';
 import type { Operation, Step } from '../../runtime/operation.ts';
 import type { PromoteInput } from './operations/promote-draft.ts';
 
@@ -15,8 +16,16 @@ export const draftStatus = {
   standard: false,
   examples: ['cox draft status', 'cox draft status --agent-id alice --json'],
   input: async () => (await import('./schemas.ts')).draftStatus,
-  handle: async ({ agent_id }, step) =>
-    (await import('./operations/draft-status.ts')).draftsShown(step, agent_id ?? step.caller.agent_id),
+  async handle(input, step) {
+    const { agent_id = step.caller.agent_id } = input;
+    // Until it is promoted, a draft is for its agent, and for people.
+    if (step.authority === 'agent' && agent_id !== step.caller.agent_id)
+      return refuse(
+        'forbidden',
+        `These are the drafts of ${agent_id}; your key is that of ${step.caller.agent_id}.`,
+      );
+    return (await import('./operations/draft-status.ts')).draftsShown(step, agent_id);
+  },
 } satisfies Operation<{ agent_id?: string | undefined }>;
 
 export const promoteDraft = {

@@ -117,6 +117,11 @@ function defined({ agent_id, agent_type, session_id }: Partial<Identity> = {}): 
   };
 }
 
+/** Also where nothing is done in an agent's name: a request that names another agent is a mistake, or worse. */
+export function refuseOthersHeaders(headers: IncomingHttpHeaders, { actor }: Principal): Refusal | undefined {
+  return actor === undefined ? undefined : refuseOthers(actor, {}, headers);
+}
+
 /** A key that is bound to an agent can't be used for another one, wherever the request names it. */
 function refuseOthers(bound: Identity, body: JsonObject, headers: IncomingHttpHeaders): Refusal | undefined {
   for (const field of FIELDS) {

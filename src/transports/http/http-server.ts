@@ -11,7 +11,7 @@ import {
   presentsKey,
   type ResolveSessionToken,
 } from './authenticate.ts';
-import { Connections, identify } from './connections.ts';
+import { Connections, identify, refuseOthersHeaders } from './connections.ts';
 import { answerDocs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
 import { webhookRoute } from './github-webhook.ts';
@@ -214,6 +214,8 @@ class ApiHandler {
     const found = this.#authenticator.authenticate(headers, request.socket);
     const principal = found instanceof Promise ? await found : found;
     if (isDenial(principal)) return await exchange.deny(principal);
+    const spoofed = refuseOthersHeaders(headers, principal);
+    if (spoofed !== undefined) return await exchange.refuse(spoofed);
     const wait_seconds = this.#rates?.take(principal.credential) ?? 0;
     if (wait_seconds === 0) return await route.handle(exchange, principal);
     const message = 'Too many requests with this key; see API_RATE_LIMIT.';
