@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -159,4 +160,13 @@ test('[AUD-6] a damaged page is found by the verification of a log that was neve
   const { fault } = await verify(damaged, 'cells');
   assert.equal(fault?.kind, 'file_damaged', JSON.stringify(fault));
   await damaged.close();
+});
+
+test('[STORE-3] a mark that can’t be written keeps no process from its store', async () => {
+  const path = join(folder, 'unmarked.db');
+  mkdirSync(`${path}-answered`);
+  const store = await openStore(`sqlite:${path}`, cellContext);
+  await commitOnce(store, 'one');
+  await store.close();
+  assert.equal(await rowsOf(path), 1);
 });

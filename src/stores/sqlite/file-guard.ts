@@ -1,4 +1,13 @@
-import { closeSync, constants, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
@@ -46,7 +55,7 @@ export class FileGuard {
   readonly #wal: Wal;
   readonly #index: WalIndex;
   readonly #brief: boolean;
-  /** Undefined: what this process answers need not survive a power cut, nor be missed. */
+  /** Undefined: what this process answers need not survive a power cut, nor be missed; or there can be no mark here. */
   readonly #mark: AnsweredMark | undefined;
   #folder: Stats | undefined;
   #file: Stats | undefined;
@@ -70,7 +79,7 @@ export class FileGuard {
     this.#clock = clock;
     this.#brief = brief;
     this.#index = new WalIndex(path);
-    this.#mark = lasting ? new AnsweredMark(path) : undefined;
+    this.#mark = lasting ? AnsweredMark.open(path) : undefined;
     if (!brief) this.#file = statSync(path);
   }
 
@@ -198,7 +207,8 @@ export class FileGuard {
 
   #lookFully(now_ms: number): void {
     const folder = statSync(this.#folderPath, { throwIfNoEntry: false });
-    this.#file = this.#same(this.#path, this.#file);
+    // Its size and time are the business of `#checkMainFile`.
+    this.#same(this.#path, this.#file, true);
     this.#walFile = this.#same(`${this.#path}-wal`, this.#walFile, true);
     this.#shm = this.#same(`${this.#path}-shm`, this.#shm);
     // Read before the files, so that a change in between shows the next time.
@@ -264,10 +274,22 @@ export class AnsweredMark {
   readonly #file: string;
   readonly #bytes = Buffer.alloc(LINE_BYTES);
 
-  constructor(path: string) {
-    const { ino, birthtimeMs } = statSync(path);
+  private constructor(handle: number, { ino, birthtimeMs }: Stats) {
+    this.#handle = handle;
     this.#file = `${ino}-${Math.round(birthtimeMs)}`;
-    this.#handle = openSync(`${path}${MARK_END}`, constants.O_RDWR | constants.O_CREAT, 0o600);
+  }
+
+  /** Undefined: the folder can't be written, or the mark is another user's. The store does without. */
+  static open(path: string): AnsweredMark | undefined {
+    try {
+      const file = statSync(path);
+      const handle = openSync(`${path}${MARK_END}`, constants.O_RDWR | constants.O_CREAT, 0o600);
+      // What root makes beside a user's store has to be the user's, as SQLite has it with its own files.
+      if (process.getuid?.() === 0) fchownSync(handle, file.uid, file.gid);
+      return new AnsweredMark(handle, file);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Of this very file; 0 if the mark is that of another one that was in its place. */
@@ -280,7 +302,11 @@ export class AnsweredMark {
   /** Another process may have answered a later row a moment before: then that one is missed, if the file is damaged at this moment. */
   set(position: number): void {
     const line = `${String(position).padStart(POSITION_CHARS)} ${this.#file}`;
-    writeSync(this.#handle, `${line.padEnd(LINE_BYTES - 1)}\n`, 0, 'latin1');
+    try {
+      writeSync(this.#handle, `${line.padEnd(LINE_BYTES - 1)}\n`, 0, 'latin1');
+    } catch {
+      // The commit is on the disk all the same.
+    }
   }
 
   close(): void {
