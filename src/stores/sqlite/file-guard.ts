@@ -68,7 +68,7 @@ export class FileGuard {
   #tried: WalState | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
   #lookedFully_ms = Number.NEGATIVE_INFINITY;
-  /** Once something is missing, nothing that SQLite does later makes up for it. */
+  /** Once something is missing in a file, nothing that SQLite does later makes up for it. */
   #failure: StoreFailure | undefined;
 
   constructor({ path, database, wal, clock, brief, lasting }: GuardedFiles) {
@@ -232,7 +232,8 @@ export class FileGuard {
     if (first === undefined || now === undefined) return;
     // What is copied from here on shows the next time.
     this.#seen = first;
-    if (file === undefined || file.size < (before?.size ?? 0))
+    if (!isSameFile(file, before)) throw hasMoved(this.#path);
+    if (file.size < (before?.size ?? 0))
       throw this.#failed('store_moved', `${this.#path} was cut short while it was open.`);
     this.#file = file;
     if (seen === undefined || before === undefined || file.mtimeMs === before.mtimeMs) return;
@@ -248,12 +249,20 @@ export class FileGuard {
   #same(path: string, before: Stats | undefined, mayShrink = false): Stats | undefined {
     const now = statSync(path, { throwIfNoEntry: false });
     if (before === undefined) return now;
-    if (now?.ino !== before.ino || now.dev !== before.dev)
-      throw this.#failed('store_moved', `${path} is no longer the file that was opened.`);
+    if (!isSameFile(now, before)) throw hasMoved(path);
     if (now.size < before.size && !mayShrink)
       throw this.#failed('store_moved', `${path} was cut short while it was open.`);
     return now;
   }
+}
+
+function isSameFile(now: Stats | undefined, before: Stats | undefined): now is Stats {
+  return now !== undefined && (before === undefined || (now.ino === before.ino && now.dev === before.dev));
+}
+
+/** Not for good: once the file is back in its place, the process goes on. */
+function hasMoved(path: string): StoreFailure {
+  return new StoreFailure('store_moved', `${path} is no longer the file that was opened.`);
 }
 
 /** One line of a fixed length, so that it is replaced by one write. */
