@@ -31,7 +31,7 @@ async function added(bench: Bench, what: string, held: number): Promise<Row> {
   for (const file of files) writeFileSync(file, '');
   const list = join(folder, 'mounts');
   writeFileSync(list, files.map(mountLine).join(''));
-  const inside = withReadOnlyView(['true'], list);
+  const inside = withReadOnlyView(['true'], list, held);
   const [ours, bare, more]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < bench.rounds; round += 1) {
     bench.progress.say(`GUARDED ${what}: round ${round + 1}/${bench.rounds}`);
@@ -71,7 +71,7 @@ async function aProject(bench: Bench): Promise<Row> {
   const [ours, peer, ratios]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < bench.rounds * 2; round += 1) {
     bench.progress.say(`GUARDED a project's tests: round ${round + 1}/${bench.rounds * 2}`);
-    const inside = await timed(withReadOnlyView(command, list), HELPER_STDIO);
+    const inside = await timed(withReadOnlyView(command, list, 1), HELPER_STDIO);
     const outside = await timed(command, []);
     ours.push(inside);
     peer.push(outside);

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { mountLine, ReadOnlyView, withReadOnlyView } from '../../child-process/read-only-view.ts';
+import { inSandbox } from '../../child-process/sandbox-view.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { type HeldPaths, heldPaths } from './held-paths.ts';
 
@@ -47,13 +48,19 @@ export class HeldView {
 
   /** What to start instead of the command. */
   around(command: readonly string[]): string[] {
+    if (process.platform === 'darwin')
+      return inSandbox(
+        command,
+        [...this.#held.paths].map((path) => ({ path, isFolder: statSync(path).isDirectory() })),
+      );
     const list = join(this.#folder, 'mounts');
     writeFileSync(list, [...this.#held.paths].map(mountLine).join(''), { mode: 0o600 });
-    return withReadOnlyView(command, list);
+    return withReadOnlyView(command, list, this.#held.paths.size);
   }
 
-  /** From now on it follows the locks. */
+  /** From now on it follows the locks. The sandbox of macOS stays as it was at the start. */
   follow(input: Writable, output: Readable): void {
+    if (process.platform === 'darwin') return;
     this.#view = new ReadOnlyView(input, output);
     this.#followLocks().catch((error: unknown) => {
       if (!this.#over.signal.aborted) this.#trouble(`Locks are no longer followed: ${String(error)}`);
