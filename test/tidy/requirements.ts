@@ -121,6 +121,8 @@ export const requirements: Readonly<Record<string, string>> = {
     'one vocabulary of permissions for operations and tools; blocked beats allowed; engines rule alike',
   'PROF-6': 'every field of the seed’s profiles is kept and enforced, with its durations and unlimited',
   'PROF-7': 'each level of trust may what the seed’s table says, up to changing the rules at level 4',
+  'KERN-1':
+    'inside a guarded run or session the kernel keeps other agents’ held files read-only, for any program',
   'HOOK-4':
     'cox run: any command has a session, a heartbeat, locks as its files change, checked commits and an orderly end',
   'GUARD-4':
