@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { HTTP_STATUS, verdictOf } from '../../runtime/answer.ts';
 import type { Denial } from './authenticate.ts';
-import { BODY_BYTES_MAX, dropBody } from './body.ts';
+import { BODY_BYTES_MAX, dropBody, endAnswer } from './body.ts';
 import type { Metrics } from './metrics-route.ts';
 import type { Vigil } from './vigil.ts';
 
@@ -60,7 +60,7 @@ export class Exchange {
       'x-content-type-options': 'nosniff',
     };
     this.response.writeHead(status, more === undefined ? headers : { ...headers, ...more });
-    this.response.end(text);
+    endAnswer(this.response, text);
     this.observe(status);
   }
 
@@ -72,14 +72,12 @@ export class Exchange {
 
   /** An answer that does not depend on the body. */
   async turnAway(status: number, error: string, message: string, details: JsonObject = {}): Promise<void> {
-    await dropBody(this.request);
-    if (!this.request.complete) this.response.shouldKeepAlive = false;
+    await dropBody(this.request, this.response);
     this.send(status, { success: false, error, ...details, message });
   }
 
   async refuse(refusal: Refusal): Promise<void> {
-    await dropBody(this.request);
-    if (!this.request.complete) this.response.shouldKeepAlive = false;
+    await dropBody(this.request, this.response);
     this.answer(refusal);
   }
 

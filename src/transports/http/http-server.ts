@@ -11,6 +11,7 @@ import {
   presentsKey,
   type ResolveSessionToken,
 } from './authenticate.ts';
+import { announcesTooMuch } from './body.ts';
 import { Connections, identify, refuseOthersHeaders } from './connections.ts';
 import { answerDocs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
@@ -67,6 +68,11 @@ export async function createApi(coxswain: Coxswain, options: ApiOptions = {}): P
     },
     (request, response) => api.handle(request, response),
   );
+  // A client that asks before it sends is not told to go on with what will be refused.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!announcesTooMuch(request)) response.writeContinue();
+    api.handle(request, response);
+  });
   server.maxConnections = CONNECTIONS_MAX;
   api.countConnections(server);
   return {
@@ -180,7 +186,7 @@ class ApiHandler {
     const { request, response, headers } = exchange;
     const who = identify(headers, principal);
     if (!who.ok) return exchange.answer(who.refusal);
-    response.once('finish', () => exchange.observe(response.statusCode));
+    response.once('close', () => response.headersSent && exchange.observe(response.statusCode));
     response.setHeader('cache-control', 'no-store');
     response.setHeader('x-content-type-options', 'nosniff');
     this.#surroundings.vigil.watch(request, response);
@@ -189,7 +195,11 @@ class ApiHandler {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
+    // After an answer that closes the connection nothing more can be answered on it, so nothing more is done.
+    if (request.socket.writableEnded) return void request.socket.destroy();
     const exchange = new Exchange(request, response, this.#surroundings);
+    // Its body is not read, so nothing else can follow on the connection.
+    if (announcesTooMuch(request)) response.shouldKeepAlive = false;
     this.#answer(exchange).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else exchange.answer(refusalOf(error));

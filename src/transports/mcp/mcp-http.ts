@@ -117,8 +117,7 @@ class Endpoint implements McpEndpoint {
   async #answer(request: IncomingMessage, response: ServerResponse, principal: Principal): Promise<void> {
     const send = (answer: Response) => sendWebResponse(response, answer);
     const turnAway = async (answer: Response) => {
-      await dropBody(request);
-      if (!request.complete) response.shouldKeepAlive = false;
+      await dropBody(request, response);
       await send(answer);
     };
     if (this.#stopping.signal.aborted) return await turnAway(stopping());

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../../kernel/json.ts';
+import { endAnswer } from '../http/body.ts';
 
 /** The SDK uses `Request` and `Response`. The body is read separately, within our own limits. */
 export function toWebRequest(request: IncomingMessage, gone: AbortSignal): Request {
@@ -33,7 +34,7 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
     ...Object.fromEntries(answer.headers),
     ...(answer.status === 204 ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
   });
-  response.end(text);
+  endAnswer(response, text);
 }
 
 async function sendStream(response: ServerResponse, { status, headers, body }: Response): Promise<void> {

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import { verdictOf } from '../../../runtime/answer.ts';
+import { endAnswer } from '../../../transports/http/body.ts';
 import type { Stranger } from './proxy-callers.ts';
 
 const LINGER_MS = 2000;
@@ -51,7 +52,7 @@ export function respond(response: ServerResponse, answer: OwnAnswer): void {
   }
   const { headers, text } = headersFor(answer);
   response.writeHead(answer.status, headers);
-  response.end(text);
+  endAnswer(response, text);
 }
 
 /** The same on a connection that HTTP has let go of. */

@@ -136,7 +136,7 @@ class ProxyHandler {
     if (answer === undefined) return;
     // Who sends it slowly on purpose is not waited for.
     const timer = setTimeout(() => request.destroy(), this.#times.headers_ms);
-    await dropBody(request);
+    await dropBody(request, response);
     clearTimeout(timer);
     respond(response, answer);
   }
