@@ -117,9 +117,24 @@ function defined({ agent_id, agent_type, session_id }: Partial<Identity> = {}): 
   };
 }
 
-/** Also where nothing is done in an agent's name: a request that names another agent is a mistake, or worse. */
-export function refuseOthersHeaders(headers: IncomingHttpHeaders, { actor }: Principal): Refusal | undefined {
-  return actor === undefined ? undefined : refuseOthers(actor, {}, headers);
+/**
+ * Also where nothing is done in an agent's name, or the query is not read: a request that names another agent
+ * is a mistake, or worse.
+ */
+export function refuseOthersNames(
+  headers: IncomingHttpHeaders,
+  query: string,
+  { actor }: Principal,
+  filters?: ReadonlySet<string>,
+): Refusal | undefined {
+  if (actor === undefined) return undefined;
+  const spoofed = refuseOthers(actor, {}, headers);
+  if (spoofed !== undefined || query === '') return spoofed;
+  for (const [name, value] of new URLSearchParams(query)) {
+    const asked = filters?.has(name) === true ? undefined : refuseOthers(actor, { [name]: value }, {});
+    if (asked !== undefined) return asked;
+  }
+  return undefined;
 }
 
 /** A key that is bound to an agent can't be used for another one, wherever the request names it. */

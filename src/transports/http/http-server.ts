@@ -12,7 +12,7 @@ import {
   type ResolveSessionToken,
 } from './authenticate.ts';
 import { announcesTooMuch } from './body.ts';
-import { Connections, identify, refuseOthersHeaders } from './connections.ts';
+import { Connections, identify, refuseOthersNames } from './connections.ts';
 import { answerDocs } from './docs.ts';
 import { EventStreams, type StreamLimits } from './events.ts';
 import { webhookRoute } from './github-webhook.ts';
@@ -224,7 +224,8 @@ class ApiHandler {
     const found = this.#authenticator.authenticate(headers, request.socket);
     const principal = found instanceof Promise ? await found : found;
     if (isDenial(principal)) return await exchange.deny(principal);
-    const spoofed = refuseOthersHeaders(headers, principal);
+    const filters = request.method === 'POST' ? undefined : route.filters;
+    const spoofed = refuseOthersNames(headers, exchange.query, principal, filters);
     if (spoofed !== undefined) return await exchange.refuse(spoofed);
     const wait_seconds = this.#rates?.take(principal.credential) ?? 0;
     if (wait_seconds === 0) return await route.handle(exchange, principal);

@@ -9,6 +9,8 @@ export interface Route {
   readonly path: string;
   readonly methods: readonly string[];
   readonly key: KeyNeed;
+  /** Names such as `agent_id` that its query may have as a filter, where they don't say who is asking. */
+  readonly filters?: ReadonlySet<string>;
   handle(exchange: Exchange, principal: Principal | undefined): Promise<void> | void;
 }
 
