@@ -11,7 +11,7 @@ function reads(input: Lines | undefined): Wrapped {
   return { runs: text === undefined ? [] : [{ script: text }] };
 }
 
-const SSH_TAKES = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w';
+export const SSH_TAKES = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w';
 
 /** A remote shell reads all words as one text. */
 const ssh: Unwrap = (words, input) => {

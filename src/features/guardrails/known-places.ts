@@ -13,6 +13,11 @@ const SYSTEM =
 const TEMPORARY =
   /^(?:\/private)?(?:\/tmp|\/var\/tmp|\/var\/folders|\/dev\/shm|\/run\/user\/\d+)\/.|^\/(?:private\/)?tmp\/\*|(?:^|\/)\.?te?mp\/./;
 
+/** A file that a machine runs from or is configured by: `/etc/nginx/nginx.conf`, `/usr/bin/x`. */
+export function isMachineFile(path: string): boolean {
+  return /^\/(?:etc|boot|bin|sbin|lib|lib64|usr\/(?:bin|sbin|lib)|System)\//.test(path);
+}
+
 /**
  * The path as the disk sees it: absolute, without `.` and `..`; undefined if only the running shell knows it.
  */

@@ -1,4 +1,5 @@
 import type { Check, PatternText, Theme } from './pattern.ts';
+import { backups } from './programs/backups.ts';
 import { cloudTools } from './programs/cloud.ts';
 import { containers } from './programs/containers.ts';
 import { controlPlane } from './programs/control-plane.ts';
@@ -13,7 +14,10 @@ import { gitPush } from './programs/git-push.ts';
 import { machine } from './programs/machine-programs.ts';
 import { migrations } from './programs/migrations.ts';
 import { overwrite } from './programs/overwrite.ts';
+import { payments } from './programs/payments.ts';
 import { publishing } from './programs/publishing.ts';
+import { remoteCopy } from './programs/remote-copy.ts';
+import { unpack } from './programs/unpack.ts';
 import { unread } from './programs/unread.ts';
 
 const THEMES: readonly Theme[] = [
@@ -22,13 +26,17 @@ const THEMES: readonly Theme[] = [
   gitHistory,
   deletion,
   overwrite,
+  unpack,
   disk,
   machine,
   credentials,
   deploy,
+  remoteCopy,
+  payments,
   cloudTools,
   containers,
   database,
+  backups,
   migrations,
   publishing,
   unread,

@@ -61,6 +61,17 @@ function flat(values: readonly Value[]): Value[] {
   return values.flatMap((value) => (value.kind === 'list' ? flat(value.items) : [value]));
 }
 
+/** A single statement of SQL. As a shell's it would run nothing: no program is called that. */
+function isStatement(value: Value | undefined): boolean {
+  return (
+    value?.kind === 'text' &&
+    !value.text.includes('$(') &&
+    /^\s*(?:create|insert\s+into|drop|delete\s+from|update|alter|select|pragma)\s[^;|&`<>\n]*;?\s*$/i.test(
+      value.text,
+    )
+  );
+}
+
 class CodeReader {
   readonly #tokens: readonly Token[];
   readonly #read: Expressions;
@@ -254,7 +265,7 @@ class CodeReader {
     this.#emptied(name, values, open);
     if (EVALUATES.has(name) || (name === 'exec' && this.#language.startsWith('py')))
       this.#evaluated(first, open);
-    else if (STARTS.has(name)) this.#started(values, open);
+    else if (STARTS.has(name) && !(QUERIES.has(name) && isStatement(first))) this.#started(values, open);
     if (QUERIES.has(name)) this.#queried(first);
     const recursive = REMOVES_TREES.has(name) || (REMOVES.has(name) && this.#mentions(open, RECURSIVE));
     if (!recursive && !REMOVES.has(name)) return;
@@ -353,8 +364,10 @@ class CodeReader {
 
   #queried(value: Value | undefined): void {
     if (value?.kind !== 'text' || !/^\s*(?:drop|truncate|delete|update|alter)\s/i.test(value.text)) return;
-    // An in-memory database contains no data to lose.
-    if (this.#tokens.some(({ kind, value: given }) => kind === 'text' && given === ':memory:')) return;
+    // An in-memory database contains no data to lose, unless another one is named beside it.
+    const texts = this.#tokens.filter(({ kind }) => kind === 'text').map(({ value: given }) => given);
+    const elsewhere = (text: string): boolean => /\.(?:db3?|sqlite3?|duckdb)$|:\/\/|\battach\b/i.test(text);
+    if (texts.includes(':memory:') && !texts.some(elsewhere)) return;
     this.#runs.push({ words: [literal('psql'), literal('-c'), literal(value.text.replaceAll(HOLE, 'x'))] });
   }
 }

@@ -68,7 +68,7 @@ const terraform: Check<Id> = (run, hit) => {
     hit('infrastructure-state');
 };
 
-const KUBE_TAKES =
+export const KUBE_TAKES =
   '-n --namespace --context --kubeconfig --cluster --user -f --filename -l --selector -o --output -c --container -k --kustomize --field-selector --timeout --grace-period --replicas --type -p --patch';
 
 const kubectl: Check<Id> = (run, hit) => {
@@ -205,13 +205,8 @@ export const cloudTools = theme(PATTERNS, {
       hit('cluster-change');
   },
   'istioctl linkerd velero': (run, hit) => {
-    const said = operands(run).slice(0, 2).join(' ');
-    if (
-      /^(?:uninstall|install|delete|backup delete|restore create|schedule delete|backup-location delete)/.test(
-        said,
-      )
-    )
-      hit('cluster-delete');
+    const said = operands(run, '-n --namespace').slice(0, 2).join(' ');
+    if (/^(?:uninstall|install|restore create)/.test(said)) hit('cluster-delete');
   },
   eksctl: cloud(/^(?:delete|drain)$/, /^(?:scale|upgrade|create)$/),
   kops: cloud(/^(?:delete|rolling-update)$/, /^(?:update|replace|edit)$/),

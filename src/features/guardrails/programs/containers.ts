@@ -1,3 +1,5 @@
+import { isKnown, type Word } from '../../../command-analysis/shell/word.ts';
+import { namesDisposable, namesProduction } from '../environment-names.ts';
 import { type Hit, isRehearsal, type Run, readOptions, theme } from '../pattern.ts';
 
 const PATTERNS = {
@@ -38,6 +40,30 @@ type Id = keyof typeof PATTERNS;
 const GLOBAL =
   '-H --host -c --context --config -f --file -p --project-name --profile --project-directory --env-file -l --log-level';
 
+/** A name as it is written: of `$JOB-test` the part that is no variable. */
+function namePart(word: Word): string {
+  if (isKnown(word)) return word.text;
+  const source = word.source ?? '';
+  return /^"?[\w.-]*\$\{?\w+\}?[\w.-]+"?$/.test(source) ? source.replace(/\$(?:\{\w+\}|\w+)/, '') : '';
+}
+
+/** A daemon on another machine, and names of containers that don't say that they were made to be removed. */
+function removesOnlyTestContainers(run: Run): boolean {
+  const { operands, has } = readOptions(run.args, '--force --volumes', {
+    takes: '-H --host -c --context --connection --url --config --log-level -t --time --cidfile',
+  });
+  const elsewhere =
+    run.command.elsewhere === true ||
+    has('-H', '--host', '-c', '--context', '--connection', '--url') ||
+    ['DOCKER_HOST', 'DOCKER_CONTEXT', 'CONTAINER_HOST'].some((name) => run.command.variables.has(name));
+  if (elsewhere) return false;
+  const names = operands.slice(operands[0]?.text === 'container' ? 2 : 1);
+  return (
+    names.length > 0 &&
+    names.every((word) => namesDisposable(namePart(word)) && !namesProduction(word.source ?? ''))
+  );
+}
+
 function docker(run: Run, hit: Hit<Id>): void {
   if (isRehearsal(run)) return;
   const options = readOptions(run.args, '--volumes --force --rmi', {
@@ -69,6 +95,7 @@ function docker(run: Run, hit: Hit<Id>): void {
     else hit('container-prune');
   } else if (first === 'volume' && /^(?:rm|remove)$/.test(second)) hit('volume-remove');
   else if (/^(?:rm|remove)$/.test(first) || (first === 'container' && /^(?:rm|remove)$/.test(second))) {
+    if (removesOnlyTestContainers(run)) return;
     if (volumes) hit('volume-remove');
     else if (force) hit('container-remove');
     else if (options.operands.some((word) => word.unknown !== undefined)) hit('container-remove');

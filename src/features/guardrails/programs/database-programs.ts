@@ -1,4 +1,4 @@
-import { textSeen, type Word } from '../../../command-analysis/shell/word.ts';
+import { isKnown, textSeen, type Word } from '../../../command-analysis/shell/word.ts';
 import { assessMongo } from '../mongo.ts';
 import { type Check, type Hit, isRehearsal, type Run, readOptions, theme } from '../pattern.ts';
 import { assessRedis } from '../redis.ts';
@@ -27,6 +27,26 @@ const PATTERNS = {
 
 type Id = keyof typeof PATTERNS;
 
+/** A database that ends with the program: it has nothing to lose. Without a name it is one too. */
+function isInMemory(database: Word | undefined): boolean {
+  if (database === undefined) return true;
+  const { text } = database;
+  return (
+    isKnown(database) &&
+    /^(?::memory:|file::memory:(?:\?.*)?|file:[^?]*\?(?:.*&)?mode=memory(?:&.*)?)$/.test(text)
+  );
+}
+
+/** Nothing that opens a file, loads code or is a command for the client, but for how it prints. */
+function staysInMemory(sql: string): boolean {
+  return (
+    !/\b(?:attach|vacuum|writefile|edit|load_extension|copy|export|import|install|load)\b/i.test(sql) &&
+    !/^\s*\.(?!(?:mode|headers?|tables?|schema|timer|echo|width|nullvalue|separator|bail|explain|indexes)\b)/m.test(
+      sql,
+    )
+  );
+}
+
 /** Clients that send the values of these options, and what is piped to them. */
 function client(dialect: Dialect, takes: string, given: string, last = false): Check<Id> {
   return (run, hit) => {
@@ -38,20 +58,25 @@ function client(dialect: Dialect, takes: string, given: string, last = false): C
         .join(' '),
       { takes: `${takes} ${given}` },
     );
-    for (const word of options.values(...given.split(' '))) {
-      run.sql(written(word), dialect);
-      // ClickHouse deletes rows by changing the table.
-      if (/\bALTER\s+TABLE\s+\S+\s+DELETE\b/i.test(word.text)) hit('database-drop');
-    }
+    const values = options.values(...given.split(' '));
     // A file that the same command line has written.
-    for (const { stream } of options.values('-f', '--file', '-i', '-init'))
-      run.sql(textSeen(stream?.lines) ?? '', dialect);
+    const files = options.values('-f', '--file', '-i', '-init');
     // `sqlite3 file "SQL"`
-    if (last) for (const word of options.operands.slice(1)) run.sql(written(word), dialect);
+    const words = last ? [...values, ...options.operands.slice(1)] : values;
     const text = textSeen(run.command.input);
-    if (text !== undefined) run.sql(text, dialect);
+    const sent = [
+      ...words.map(written),
+      ...files.map(({ stream }) => textSeen(stream?.lines) ?? ''),
+      ...(text === undefined ? [] : [text]),
+    ];
+    const isKnownAll = files.length === 0 && words.every(isKnown);
+    if (last && isKnownAll && isInMemory(options.operands[0]) && sent.every(staysInMemory)) return;
+    for (const each of sent) run.sql(each, dialect);
+    // ClickHouse deletes rows by changing the table.
+    if (values.some((word) => /\bALTER\s+TABLE\s+\S+\s+DELETE\b/i.test(word.text))) hit('database-drop');
+    if (text !== undefined) return;
     // Programs that print SQL that deletes everything.
-    else if (
+    if (
       run.command.from.some(({ args }) => args.some((word) => /^sql(?:flush|reset|clear)$/.test(word.text)))
     )
       hit('database-reset');

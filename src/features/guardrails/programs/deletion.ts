@@ -26,6 +26,12 @@ const PATTERNS = {
     reason: 'The file is a database: what is in it is nowhere else.',
     instead: 'Move it aside, or ask a person.',
   },
+  'rm-backup': {
+    category: 'mass_deletion',
+    operation: 'delete_backup',
+    reason: 'The file is a backup: what is in it may be nowhere else.',
+    instead: 'Leave it, or ask a person.',
+  },
   'trash-empty': {
     category: 'mass_deletion',
     operation: 'empty_trash',
@@ -68,6 +74,11 @@ type Id = keyof typeof PATTERNS;
 
 const DATABASE = /\.(?:sqlite3?|db3?|mdb|rdb|dump|dbf)$|\.sql\.(?:gz|zst|bz2)$/i;
 
+const ARCHIVE =
+  /\.(?:tar|t[gx]z|tbz2?|zip|gz|bz2|xz|zst|lz4|7z|sql|dump|bak|csv|jsonl?|xml|db|rdb|bson|parquet|enc|gpg|age|img|qcow2|vmdk|vhdx?)$/i;
+/** `backups/app.sql`, `pg_backup/base.tar`, `db-backup-2026.tgz`. */
+const BACKUP = /(?:^|[/_.-])backups?(?:[_.-][^/]*)?\/[^/]+$|(?:^|[/_.-])backups?(?:[_.\d-][^/]*)?$/i;
+
 /** Judges what would be removed, each path by its place. */
 function removed(run: Run, paths: readonly Word[], recursive: boolean, hit: Hit<Id>): void {
   const { command, place } = run;
@@ -81,6 +92,8 @@ function removed(run: Run, paths: readonly Word[], recursive: boolean, hit: Hit<
     else if (listed || path.glob || at === 'root') patterns.push(path);
     else if (DATABASE.test(path.text) && at !== 'temporary')
       hit('rm-database', { removes: [path], how: 'file' });
+    else if (at === 'inside' && ARCHIVE.test(path.text) && BACKUP.test(path.text))
+      hit('rm-backup', { removes: [path], how: 'file' });
     else if (at === 'system' || at === 'outside') hit('rm-outside', { removes: [path], how: 'file' });
   }
   if (trees.length > 0) hit('rm-recursive', { removes: trees, how: 'tree' });
@@ -116,10 +129,12 @@ function find(run: Run, hit: Hit<Id>): void {
   else hit('find-delete', { removes: places, how: 'glob' });
 }
 
+export const RSYNC_TAKES =
+  '-e --rsh --exclude --include --filter --exclude-from --include-from --files-from --rsync-path --log-file --partial-dir --temp-dir -f -T -B -M --bwlimit --port --out-format --timeout --chmod --chown';
+
 function rsync(run: Run, hit: Hit<Id>): void {
   const { has, operands } = readOptions(run.args, '--delete --dry-run', {
-    takes:
-      '-e --rsh --exclude --include --filter --exclude-from --include-from --files-from --rsync-path --log-file --partial-dir --temp-dir -f -T -B -M --bwlimit --port --out-format --timeout --chmod --chown',
+    takes: RSYNC_TAKES,
   });
   if (has('-n', '--dry-run')) return;
   const deletes = run.texts.some((text) => /^--del(?:ete(?:-\w+)*)?$|^--remove-source-files$/.test(text));

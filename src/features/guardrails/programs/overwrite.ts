@@ -1,6 +1,6 @@
 import { GROUP } from '../../../command-analysis/shell/shell-command.ts';
 import { isKnown, type Word } from '../../../command-analysis/shell/word.ts';
-import { absolute, where, whereIs } from '../known-places.ts';
+import { absolute, isMachineFile, where, whereIs } from '../known-places.ts';
 import { type Check, type Hit, type Run, readOptions, theme } from '../pattern.ts';
 
 const PATTERNS = {
@@ -89,11 +89,7 @@ function targets(run: Run, words: readonly Word[], hit: Hit<Id>): void {
     const path = absolute(command, word, place);
     if (path === undefined || HARMLESS.test(path)) continue;
     if (STARTUP.test(path)) hit('shell-startup', { matched: `${run.name} ${word.text}` });
-    else if (
-      /^\/(?:etc|boot|bin|sbin|lib|lib64|usr\/(?:bin|sbin|lib)|System)\//.test(path) &&
-      whereIs(path, command, place) === 'system' &&
-      command.elsewhere !== true
-    )
+    else if (isMachineFile(path) && whereIs(path, command, place) === 'system' && command.elsewhere !== true)
       hit('system-overwrite', { matched: `${run.name} ${word.text}` });
   }
 }
