@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { fingerprint } from '../kernel/fingerprint.ts';
 import type { Actor } from '../ledger/log.ts';
 
@@ -14,14 +14,58 @@ export interface ProcessFacts {
 
 export type ReadProcess = (pid: number) => ProcessFacts | undefined;
 
+/** The words that a process was started with; undefined where its system does not tell. */
+export type ReadWords = (pid: number) => readonly string[] | undefined;
+
 /** What stands between a client and the command it starts. */
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'fish', 'ksh', 'ash', 'busybox', 'env', 'timeout']);
 const SHELLS_MAX = 4;
 
+/** Our parent when this process began, where bin/cox says that it is a launcher: an old Node that started ours. */
+let launcher: number | undefined;
+let starter_pid: number | undefined;
+
+/** From now on our parent is not taken for what started us, if it is a launcher indeed. */
+export function skipLauncher(): void {
+  launcher = process.ppid;
+}
+
+/**
+ * The process that started this program. A launcher between is looked at and not believed: only a process that
+ * runs the very script that we run is skipped, so no client can be made to be taken for its own parent.
+ */
+export function starter(): number {
+  if (launcher === undefined) return process.ppid;
+  starter_pid ??= parentOfLauncher(launcher, process.argv[1] ?? '');
+  return starter_pid;
+}
+
+export function parentOfLauncher(
+  pid: number,
+  script: string,
+  read: ReadProcess = readProcess,
+  words: ReadWords = readWords,
+): number {
+  const [program = '', ...rest] = words(pid) ?? [];
+  const runs = rest.find((word) => !word.startsWith('-'));
+  const isLauncher =
+    /(?:^|\/)node(?:js)?[\d.]*$/.test(program) && runs !== undefined && isSameFile(runs, script);
+  return isLauncher ? (read(pid)?.parent ?? pid) : pid;
+}
+
+/** A launcher on the PATH is a link to the script, and its folder is ours. */
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
 /** The agent client that started us, directly or through shells. */
 export function clientProcess(
   read: ReadProcess = readProcess,
-  from = process.ppid,
+  from = starter(),
 ): (ProcessFacts & { pid: number }) | undefined {
   let pid = from;
   for (let hops = 0; hops <= SHELLS_MAX; hops += 1) {
@@ -40,7 +84,7 @@ export function clientProcess(
 export function clientIdentity(
   client: string,
   read: ReadProcess = readProcess,
-  from = process.ppid,
+  from = starter(),
 ): Actor | undefined {
   const found = clientProcess(read, from);
   if (found === undefined) return undefined;
@@ -87,4 +131,14 @@ export function readPs(pid: number): ProcessFacts | undefined {
   if (found === null) return undefined;
   const [, parent = '', started = '', name = ''] = found;
   return { name: name.slice(name.lastIndexOf('/') + 1), parent: Number(parent), started };
+}
+
+export function readWords(pid: number): readonly string[] | undefined {
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return undefined;
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  return (stdout ?? '').trim().split(/\s+/);
 }

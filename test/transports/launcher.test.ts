@@ -1,35 +1,14 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { until } from '../support/until.ts';
+import { needsOldNode, oldNode } from './old-node.ts';
 import { cox, type Scratch, scratch, start } from './support.ts';
 
 const node = oldNode();
-const options = {
-  skip: node === undefined ? 'no Node on the PATH is old enough to need the launcher' : false,
-};
-
-/** One that bin/cox does not run on: there it starts the pinned one. */
-function oldNode(): string | undefined {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const found = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
-  return found.find((file) => {
-    const major = majorOf(file);
-    return major >= 18 && major < 24;
-  });
-}
-
-function majorOf(file: string): number {
-  try {
-    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
-    return Number.parseInt(execFileSync(file, ['--version'], { encoding: 'utf8', stdio }).slice(1), 10);
-  } catch {
-    return Number.NaN;
-  }
-}
+const options = needsOldNode(node);
 
 /** Its pipes are closed when the one behind the launcher has ended too; soon, and not when its wait is over anyway. */
 const allEnded = (child: ChildProcess) => once(child, 'close', { signal: AbortSignal.timeout(20_000) });

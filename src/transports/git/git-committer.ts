@@ -3,6 +3,7 @@ import {
   clientProcess,
   type ReadProcess,
   readProcess,
+  starter,
 } from '../../child-process/client-process.ts';
 import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
 import type { Actor } from '../../ledger/log.ts';
@@ -30,7 +31,7 @@ export async function findCommitter(
   fallback: Actor,
   env: NodeJS.ProcessEnv,
   read: ReadProcess = readProcess,
-  from = process.ppid,
+  from = starter(),
 ): Promise<Committer> {
   if (env.AGENT_ID) return { agent_id: fallback.agent_id, isAgent: true };
   const candidates = possibleClients(read, from);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { starter } from '../../child-process/client-process.ts';
 import type { HookEvent } from './hook-call.ts';
 
 /**
@@ -33,7 +34,7 @@ export function handOn(payload: Buffer): number {
   const { status } = spawnSync(process.execPath, process.argv.slice(1), {
     input: payload,
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { ...process.env, [PARENT]: String(process.ppid) },
+    env: { ...process.env, [PARENT]: String(starter()) },
   });
   // However it ended, that is no reason to stop the agent.
   return status ?? 0;
@@ -41,5 +42,5 @@ export function handOn(payload: Buffer): number {
 
 /** The process that started the hook. */
 export function startedBy(env: NodeJS.ProcessEnv): number {
-  return Number(env[PARENT]) || process.ppid;
+  return Number(env[PARENT]) || starter();
 }

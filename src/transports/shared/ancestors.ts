@@ -1,6 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { type ReadProcess, readProcess } from '../../child-process/client-process.ts';
+import {
+  type ReadProcess,
+  type ReadWords,
+  readProcess,
+  readWords,
+} from '../../child-process/client-process.ts';
 
 /** Programs that are agents' clients, by the name of the process or of the script that an interpreter runs. */
 const AGENTS = new Set([
@@ -17,9 +20,6 @@ const AGENTS = new Set([
   'qwen',
 ]);
 const ANCESTORS_MAX = 64;
-
-/** The words that a process was started with; undefined where its system does not tell. */
-export type ReadWords = (pid: number) => readonly string[] | undefined;
 
 export interface Machine {
   readonly read: ReadProcess;
@@ -60,14 +60,4 @@ function programName(word: string): string {
 function isCoxRun(words: readonly string[]): boolean {
   const cox = words.findIndex((word) => programName(word) === 'cox');
   return cox !== -1 && cox <= 1 && words.slice(cox + 1).includes('run');
-}
-
-function readWords(pid: number): readonly string[] | undefined {
-  try {
-    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    return undefined;
-  }
-  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-  return (stdout ?? '').trim().split(/\s+/);
 }

@@ -15,7 +15,8 @@ export type Wish =
   | { readonly do: 'call'; readonly name: string; readonly input: Record<string, unknown> }
   | { readonly do: 'hook'; readonly event: HookEvent; readonly payload: unknown };
 
-const [client = '', bin = '', hook = ''] = process.argv.slice(2);
+/** With a Node of its own both go through `cox`, as it is on the PATH, instead of what `cox init` writes. */
+const [client = '', bin = '', hook = '', node] = process.argv.slice(2);
 const env = process.env as Record<string, string>;
 let server: Client | undefined;
 
@@ -23,7 +24,12 @@ async function fulfil(wish: Wish): Promise<unknown> {
   switch (wish.do) {
     case 'connect': {
       const args = [bin, 'mcp', '--client', client];
-      const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
+      const transport = new StdioClientTransport({
+        command: node ?? process.execPath,
+        args,
+        env,
+        stderr: 'ignore',
+      });
       server = new Client({ name: client, version: '1' });
       await server.connect(transport);
       return { pid: transport.pid };
@@ -36,7 +42,8 @@ async function fulfil(wish: Wish): Promise<unknown> {
       return result?.structuredContent;
     }
     case 'hook': {
-      const program = [`"${process.execPath}"`, ...nodeFlags(wish.event), `"${hook}"`].join(' ');
+      const bundle = [`"${process.execPath}"`, ...nodeFlags(wish.event), `"${hook}"`];
+      const program = (node === undefined ? bundle : [`"${node}"`, `"${bin}"`, 'hook']).join(' ');
       const child = spawn('/bin/sh', ['-c', `${program} ${client} ${wish.event}; exit $?`], { env });
       child.stdin.end(JSON.stringify(wish.payload));
       return await finished(child);
