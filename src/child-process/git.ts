@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { GIT_TAKES_WORD } from '../command-analysis/git-options.ts';
 
 /** The list of all files of a very large repository is a tenth of this. */
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
@@ -11,6 +12,8 @@ export interface GitCall {
   readonly input?: string;
   /** Exit codes that also count as an answer. */
   readonly fine?: readonly number[];
+  /** After this it is killed, and has failed. Default: as long as it takes. */
+  readonly time_ms_max?: number;
 }
 
 /**
@@ -18,8 +21,15 @@ export interface GitCall {
  * index and repository.
  */
 export async function git(words: readonly string[], call: GitCall): Promise<string> {
-  const { cwd, env, input = '', fine = [0] } = call;
+  const { cwd, env, input = '', fine = [0], time_ms_max } = call;
   const child = spawn('git', words, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let isLate = false;
+  const limit =
+    time_ms_max &&
+    setTimeout(() => {
+      isLate = true;
+      child.kill();
+    }, time_ms_max);
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
   let bytes = 0;
   child.stdout.on('data', (chunk: Buffer) => {
@@ -38,10 +48,14 @@ export async function git(words: readonly string[], call: GitCall): Promise<stri
       // Hints may follow the fatal message.
       const said = lines.find((line) => line.startsWith('fatal: ')) || lines.at(-1);
       const isFine = code !== null && fine.includes(code);
-      resolve(isFine ? undefined : said || `ended with ${code ?? signal}`);
+      if (isLate) resolve(`took longer than ${time_ms_max} ms`);
+      else resolve(isFine ? undefined : said || `ended with ${code ?? signal}`);
     });
   });
-  const verb = words.find((word) => !word.startsWith('-'));
+  clearTimeout(limit);
+  const verb = words.find(
+    (word, index) => !word.startsWith('-') && !GIT_TAKES_WORD.includes(words[index - 1] ?? ''),
+  );
   if (failure !== undefined) throw new GitFailure(`git ${verb}: ${failure}`);
   return Buffer.concat(out).toString();
 }

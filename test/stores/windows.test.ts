@@ -60,7 +60,7 @@ const POSIX_ONLY: Record<string, string> = {
   'src/transports/run/run-child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
   'src/transports/run/hooks-folder.ts':
     'git hooks that may be run; git for Windows brings its own sh and asks for no mode',
-  'src/transports/run/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
+  'src/transports/shared/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
   'src/kernel/quick-random.ts': 'the system’s generator as a file; else the usual one',
   'src/transports/cli/program/person.ts': 'a terminal of its own; there a person approves with a key',
   'src/transports/shared/ancestors.ts':

@@ -5,6 +5,7 @@ import {
   readCommands,
   type Touched,
 } from '../../command-analysis/shell/analyse-shell.ts';
+import { readsOnly } from '../../command-analysis/shell/readers.ts';
 import { isKnown } from '../../command-analysis/shell/word.ts';
 import type { Permission } from '../../runtime/access.ts';
 import { type Assessment, assessReading } from './assess.ts';
@@ -18,6 +19,8 @@ export { assessCommand } from './assess.ts';
 export interface CommandLine {
   /** Which files it would write. */
   readonly touched: Touched;
+  /** Whether it is known that none of its programs writes to a file. */
+  readonly readsOnly: boolean;
   /** What is dangerous about it. */
   readonly assessment: Assessment;
   /** What a profile has to allow for it, besides running commands: pushes have permissions of their own. */
@@ -26,8 +29,10 @@ export interface CommandLine {
 
 export function lookAt(command: string | readonly string[], place: Place): CommandLine {
   const reading = readCommands(command, place);
+  const touched = filesWrittenIn(reading, place);
   return {
-    touched: filesWrittenIn(reading, place),
+    touched,
+    readsOnly: readsOnly(reading, touched),
     assessment: assessReading(reading, place),
     permissions: permissionsIn(reading, place),
   };

@@ -95,14 +95,20 @@ async function decide(order: Order, input: HookInput, known: Known): Promise<Hoo
   if (event === 'before-tool') return await check(order, input, call, known);
   const touched = event === 'after-tool' ? await touchedBy(order, call, input) : UNTOUCHED;
   const living = await import('./living.ts');
+  // Git looks while the store is opened.
+  const changing = event === 'after-tool' && runsCommands(call) ? living.changedDuring(call, input.env) : [];
   const ledger = await living.openHookLedger(order, call, input);
   known.ledger = ledger;
   const place = await living.placeOn(ledger);
   switch (event) {
     case 'session-start':
       return await living.sessionStart(order, place);
-    case 'after-tool':
-      return await living.afterTool(order, call, touched, place);
+    case 'after-tool': {
+      const changes = await changing;
+      for (const { problem } of changes)
+        if (problem !== undefined) living.noteFailure(order, input, known, problem, quickClock.now_ms());
+      return await living.afterTool(order, call, { touched, changes }, place);
+    }
     case 'turn-end':
       return await living.turnEnd(place);
     case 'session-end':
@@ -118,13 +124,21 @@ async function check(order: Order, input: HookInput, call: HookCall, known: Know
   const isHarmless = !known.isDangerous && writes.length + unknown.length + everywhere.length === 0;
   // Whether the agent may run commands at all is decided by its profile, which is in the store.
   if (isHarmless && !runsCommands(call)) return NOTHING;
-  const { openHookLedger, mayRun } = await import('./harmless.ts');
+  const { openHookLedger, mayRun, noteStart } = await import('./harmless.ts');
+  const begins = () => {
+    if (danger?.kind === 'command' && touched.readsOnly !== true) noteStart(call, input.env, danger.cwd);
+  };
   try {
     const ledger = await openHookLedger(order, call, input);
     known.ledger = ledger;
-    if (isHarmless && (await mayRun(ledger, danger))) return NOTHING;
+    if (isHarmless && (await mayRun(ledger, danger))) {
+      begins();
+      return NOTHING;
+    }
     const { placeOn, guard } = await import('./guarding.ts');
-    return await guard(order, call, touched, await placeOn(ledger));
+    const verdict = await guard(order, call, touched, await placeOn(ledger));
+    if (verdict.deny === undefined) begins();
+    return verdict;
   } catch (error) {
     if (!isHarmless) throw error;
     // Nothing is written, so a store that is away must not stop an agent from reading.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fingerprint } from '../../kernel/fingerprint.ts';
 import { stateFolder } from '../../storage/state-folder.ts';
 import type { HookPlace } from './hook-place.ts';
-import { DELIVERED } from './left-behind.ts';
+import { DELIVERED, STARTED } from './left-behind.ts';
 
 const KEPT_MAX = 200;
 const OLD_MS = 7 * 24 * 3600 * 1000;
@@ -48,9 +48,13 @@ export function forgetDelivered(place: HookPlace): void {
   const note = noteOf(place);
   if (note === undefined) return;
   rmSync(note, { force: true });
-  const oldest_ms = place.coxswain.clock.now_ms() - OLD_MS;
-  for (const name of listNames(join(note, '..'))) {
-    const path = join(note, '..', name);
+  for (const folder of [join(note, '..'), join(note, '..', '..', STARTED)])
+    removeOld(folder, place.coxswain.clock.now_ms() - OLD_MS);
+}
+
+function removeOld(folder: string, oldest_ms: number): void {
+  for (const name of listNames(folder)) {
+    const path = join(folder, name);
     if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? oldest_ms) < oldest_ms)
       rmSync(path, { force: true });
   }

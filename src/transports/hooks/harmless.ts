@@ -3,6 +3,7 @@ import type { HookLedger } from './hook-ledger.ts';
 import { type Danger, isWorthJudging } from './touched.ts';
 
 /** What a shell command needs that writes nothing and endangers nothing, as one chunk of the bundle (scripts/hook-bundle.ts). */
+export { noteStart } from './command-start.ts';
 export { openHookLedger } from './hook-ledger.ts';
 
 /**

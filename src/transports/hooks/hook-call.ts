@@ -19,6 +19,8 @@ export interface HookCall {
   readonly cwd: string;
   /** The client's own id of the conversation. */
   readonly conversation: string;
+  /** The client's id of this one use of the tool, the same before and after it; empty for those that have none. */
+  readonly use: string;
   /** The client's own name for the event. */
   readonly happened: string;
   readonly tool: string;
@@ -77,6 +79,7 @@ export function readCall(text: string, cwd: string): HookCall {
   return {
     cwd: /^(\/|[A-Za-z]:[\\/])/.test(said) ? said : cwd,
     conversation: textOf(payload.session_id),
+    use: textOf(payload.tool_use_id),
     happened: event,
     tool: textOf(payload.tool_name),
     input: isObject(payload.tool_input) ? payload.tool_input : {},

@@ -1,6 +1,5 @@
 import {
   AUTOMATIC,
-  acquireLock,
   areaOf,
   checkLocks,
   checkLocksMore,
@@ -20,11 +19,12 @@ import { type Area, areaName, covers, isFolderPlace, overlap } from '../../kerne
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normaliseArea } from '../../kernel/path.ts';
-import { isRefusal, type Refusal, refusalCode } from '../../kernel/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/refusal.ts';
 import type { Loaded } from '../../ledger/decision.ts';
+import { acquireAutomatically } from '../shared/automatic-locks.ts';
 import type { HookPlace } from './hook-place.ts';
 
-const TTL_MINUTES = limits.lock_ttl_minutes_default;
+export const TTL_MINUTES = limits.lock_ttl_minutes_default;
 /** If one of the agent's own locks has less time left than this, it is extended before the edit. */
 const ENOUGH_MS = (TTL_MINUTES * 60_000) / 4;
 
@@ -109,7 +109,7 @@ export async function take(place: HookPlace, names: readonly string[]): Promise<
   const taken: string[] = [];
   for (let start = 0; start < names.length; start += limits.paths_per_call) {
     const part = names.slice(start, start + limits.paths_per_call);
-    const answer = await acquire(place, part);
+    const answer = await acquireAutomatically(place.connection, part, TTL_MINUTES);
     if (isRefusal(answer)) {
       await release(place, taken);
       return { refusal: answer };
@@ -118,14 +118,6 @@ export async function take(place: HookPlace, names: readonly string[]): Promise<
     taken.push(...fresh.map(({ file_path }) => file_path as string));
   }
   return { fresh: taken };
-}
-
-async function acquire({ connection }: HookPlace, names: string[]): Promise<JsonObject> {
-  const input = { file_paths: names, reason: AUTOMATIC, ttl_minutes: TTL_MINUTES };
-  const answer = await connection.performBuilt(acquireLock, input);
-  // The session had been ended for its silence, and this very call has started it again.
-  const wasAway = isRefusal(answer) && refusalCode(answer) === 'session_ended';
-  return wasAway ? await connection.performBuilt(acquireLock, input) : answer;
 }
 
 /** What a call has locked and will not need, for it is not made. */

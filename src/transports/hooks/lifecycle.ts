@@ -16,7 +16,9 @@ import { cleanUpSilent } from '../../runtime/background-maintenance.ts';
 import { housekeeperOf } from '../../runtime/housekeeper.ts';
 import { heldByOthers } from '../shared/held-by-others.ts';
 import { environmentCapabilities } from '../shared/identity.ts';
+import { type Noticed, noticeChanges, RECORDED_MS } from './after-command.ts';
 import { briefing, LETTERS_MAX, letters } from './briefing.ts';
+import type { CommandChanges } from './command-changes.ts';
 import { deliveredIds, forgetDelivered, noteDelivered } from './delivered.ts';
 import { heldText } from './held-text.ts';
 import { type HookCall, type HookVerdict, NOTHING, type Order } from './hook-call.ts';
@@ -26,8 +28,6 @@ import type { Touched } from './touched.ts';
 import { lockable } from './written-areas.ts';
 
 const UNREAD: Inbox = { all: false, limit: limits.messages_listed_max };
-/** A file recorded this recently is not recorded again: an agent edits the same file many times. */
-const RECORDED_MS = 5 * 60_000;
 const CHANGESETS_LOOKED_AT = 20;
 
 function fail(answer: JsonObject): void {
@@ -87,9 +87,10 @@ function idsOf(messages: readonly JsonObject[]): string[] {
 export async function afterTool(
   order: Order,
   call: HookCall,
-  touched: Touched,
+  { touched, changes }: { readonly touched: Touched; readonly changes: readonly CommandChanges[] },
   place: HookPlace,
 ): Promise<HookVerdict> {
+  const noticed: Noticed = await noticeChanges(order, changes, place);
   const { coxswain, connection, actor } = place;
   const inbox = inboxRanges(actor.agent_id, UNREAD);
   const recent = changesetRange(actor, CHANGESETS_LOOKED_AT);
@@ -103,15 +104,17 @@ export async function afterTool(
       .filter(({ created_at }) => now_ms - Date.parse(created_at as string) < RECORDED_MS)
       .flatMap(({ files }) => files as string[]),
   );
-  const files = changedFiles(call, touched, place).filter((file) => !recorded.has(file));
+  const changed = new Set([...changedFiles(call, touched, place), ...noticed.files]);
+  const files = [...changed].filter((file) => !recorded.has(file)).slice(0, limits.changeset_files_max);
   const last_ms = loaded.get<SessionState>(own)?.state.last_active_ms;
   if (files.length > 0) fail(await connection.performBuilt(submitChangeset, { file_paths: files }));
   else if (last_ms === undefined || hasPassed(coxswain.presence.touch_ms, last_ms, coxswain.clock.now_ms()))
     fail(await connection.performBuilt(heartbeat, {}));
   const mail = newMail(listMessages(actor.agent_id, UNREAD, loaded), place);
+  const news = both(noticed, mail);
   return order.client === 'gemini-cli' && order.locks === 'warn'
-    ? both(await late(call, touched, place), mail)
-    : mail;
+    ? both(await late(call, touched, place), news)
+    : news;
 }
 
 /** Gemini drops what a hook says to the agent before a tool: the warning comes after it. */

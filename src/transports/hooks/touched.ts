@@ -30,6 +30,8 @@ export function isWorthJudging({ assessment }: Danger, root: string, env: NodeJS
 /** Which files a tool call would write, and what is dangerous about it. */
 export interface Foreseen extends Touched {
   readonly danger?: Danger | undefined;
+  /** A command that can't have written anything when it has run. */
+  readonly readsOnly?: boolean;
 }
 
 /** What the transport knows of the machine, for `~` and `$(git rev-parse --show-toplevel)`. */
@@ -122,10 +124,11 @@ const shell: Tool = async ({ input, cwd, known }) => {
   const at = folder === undefined ? cwd : folder.startsWith('/') ? folder : `${cwd}/${folder}`;
   // The parser is loaded only if there is something to parse: most calls are edits.
   const { lookAt } = await import('../../features/guardrails/command-line.ts');
-  const { touched, assessment, permissions } = lookAt(command, placeAt(at, known));
+  const { touched, readsOnly, assessment, permissions } = lookAt(command, placeAt(at, known));
   const text = typeof command === 'string' ? command : JSON.stringify(command);
   return {
     ...seenFrom(folder, touched),
+    readsOnly,
     danger: { kind: 'command', text, cwd: at, assessment, permissions },
   };
 };

@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Sweep } from '../../command-analysis/shell/shell-findings.ts';
 import { overlap } from '../../kernel/area.ts';
 import { normaliseArea } from '../../kernel/path.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import { differingFiles } from '../shared/differing-files.ts';
 import { type HeldFile, heldByOthers } from '../shared/held-by-others.ts';
 import { heldText } from './held-text.ts';
 import { locksOn } from './hook-locks.ts';
 import type { HookPlace } from './hook-place.ts';
 
 const GIT_MS_MAX = 2000;
-const GIT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Commands that discard uncommitted changes, whichever agent made them. Git itself keeps the other commands
@@ -55,11 +54,12 @@ export async function endangered(
     if (root === undefined) continue;
     const untracked = commands.some(({ command }) => TAKES_UNTRACKED.test(command));
     // An error in one tree must not hide what is at stake in another.
-    const changed = await uncommitted(root, untracked).catch((error: unknown) => {
+    const call = { cwd: root, env: place.env, time_ms_max: GIT_MS_MAX };
+    const changed = await differingFiles(call, { untracked }).catch((error: unknown) => {
       failures.push(error);
-      return [];
+      return new Map<string, string>();
     });
-    const lost = atStake(held, changed, place);
+    const lost = atStake(held, [...changed.keys()], place);
     if (lost.length === 0) continue;
     const text = heldText(lost, place.coxswain.clock.now_ms());
     return `\`${commands[0]?.command}\` would throw away changes that others have not committed yet.\n${text}`;
@@ -86,19 +86,4 @@ function atStake(held: readonly HeldFile[], changed: readonly string[], { coxswa
     const by = areas.find((each) => each.area !== undefined && overlap(each.area, area));
     return by === undefined ? [] : [by.file];
   });
-}
-
-/** Absolute paths of what differs from the last commit in a work tree. */
-async function uncommitted(root: string, untracked: boolean): Promise<string[]> {
-  const options = ['--porcelain=v1', '-z', '--no-renames', `--untracked-files=${untracked ? 'all' : 'no'}`];
-  const args = ['-c', 'core.fsmonitor=false', '--no-optional-locks', 'status', ...options];
-  const text = await new Promise<string>((settle, reject) => {
-    execFile('git', args, { cwd: root, timeout: GIT_MS_MAX, maxBuffer: GIT_BYTES_MAX }, (error, stdout) =>
-      error === null ? settle(stdout) : reject(error),
-    );
-  });
-  return text
-    .split('\0')
-    .filter((entry) => entry.length > 3)
-    .map((entry) => `${root}/${entry.slice(3)}`);
 }

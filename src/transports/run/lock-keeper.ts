@@ -1,13 +1,13 @@
-import { AUTOMATIC, acquireLock } from '../../features/locks/index.ts';
 import { checkLocks } from '../../features/locks/operations.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { normalisePath } from '../../kernel/path.ts';
-import { isRefusal, refusalCode } from '../../kernel/refusal.ts';
+import { isRefusal } from '../../kernel/refusal.ts';
 import type { Workspace } from '../../kernel/workspace.ts';
 import type { Connection } from '../../runtime/coordinator.ts';
+import { asPath, lockWhatIsFree } from '../shared/automatic-locks.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
-import { type HeldFile, heldByOthers, inTheWay } from '../shared/held-by-others.ts';
+import { type HeldFile, heldByOthers } from '../shared/held-by-others.ts';
 
 /** Renewed while the command runs; not so long that others despair at "until". */
 const TTL_MINUTES = 30;
@@ -71,28 +71,11 @@ export class LockKeeper {
   }
 
   async #take(keys: readonly string[]): Promise<void> {
-    for (const part of inParts(keys)) {
-      let wanted = part;
-      while (wanted.length > 0) {
-        const input = { file_paths: wanted.map(asPath), reason: AUTOMATIC, ttl_minutes: TTL_MINUTES };
-        const answer = await this.#connection.perform(acquireLock, input);
-        if (!isRefusal(answer)) {
-          for (const key of wanted) this.#held.add(key);
-          break;
-        }
-        const conflicts = refusalCode(answer) === 'blocked' ? inTheWay(answer) : [];
-        if (conflicts.length === 0) {
-          for (const key of wanted) this.#waiting.add(key);
-          this.#trouble(String(answer.message));
-          break;
-        }
-        const blocked = new Set(conflicts.map(({ path }) => path));
-        await this.#tell(conflicts);
-        // Without progress it would go round for ever.
-        if (!wanted.some((key) => blocked.has(key))) break;
-        wanted = wanted.filter((key) => !blocked.has(key));
-      }
-    }
+    const { locked, held, missed, failure } = await lockWhatIsFree(this.#connection, keys, TTL_MINUTES);
+    for (const key of locked) this.#held.add(key);
+    for (const key of missed) this.#waiting.add(key);
+    if (failure !== undefined) this.#trouble(failure.message);
+    await this.#tell(held);
   }
 
   async #look(keys: readonly string[]): Promise<void> {
@@ -118,11 +101,6 @@ export class LockKeeper {
 
 function exclusive(answer: JsonObject): JsonObject {
   return { locks: (answer.locks as JsonObject[]).filter((lock) => lock.shared !== true) };
-}
-
-/** A key is readable as itself, except that one with a colon could be taken for a logical one. */
-function asPath(key: string): string {
-  return key.startsWith('./') ? key : `./${key}`;
 }
 
 function inParts<T>(items: readonly T[]): T[][] {

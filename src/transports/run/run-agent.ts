@@ -12,10 +12,10 @@ import type { Coxswain } from '../../runtime/coxswain.ts';
 import { findConflict } from '../git/git-check.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { describeHeld, type HeldFile } from '../shared/held-by-others.ts';
+import { Neighbours } from '../shared/neighbours.ts';
 import { HeldView } from './held-view.ts';
 import { leave } from './leaving.ts';
 import { LockKeeper, RENEW_MS } from './lock-keeper.ts';
-import { Neighbours } from './neighbours.ts';
 import { type Child, canStart, startChild } from './run-child.ts';
 import { type Commit, commitsSince, countMoves } from './run-commits.ts';
 import { Watching } from './watching.ts';
@@ -173,7 +173,7 @@ class Agent {
   async #noticed(paths: readonly string[]): Promise<void> {
     const neighbours = await this.#neighbours.here();
     if (neighbours.length === 0) return await this.#keeper.noticed(paths);
-    for (const name of neighbours) {
+    for (const { agent_id: name } of neighbours) {
       if (this.#metNeighbours.has(name)) continue;
       this.#metNeighbours.add(name);
       this.#run.say(

@@ -1,23 +1,18 @@
 import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type GitCall, git, namesIn } from '../../child-process/git.ts';
 import type { Workspace } from '../../kernel/workspace.ts';
+import { differingFiles } from '../shared/differing-files.ts';
 
 /** More than these, and asking for everything is quicker than naming them. */
 const NAMED_MAX = 200;
-const STATUS = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'] as const;
 
 /** Which files of a work tree differ from what is committed, and since when: what git ignores does not count. */
 export class ChangedFiles {
-  readonly #root: string;
   #call: GitCall | undefined;
   readonly #seen = new Map<string, string>();
 
   constructor({ root, gitCommonDir }: Workspace, env: NodeJS.ProcessEnv) {
-    this.#root = root;
-    // Not to be in the way of a git that the command itself runs.
-    const call = { cwd: root, env: { ...env, GIT_OPTIONAL_LOCKS: '0' } };
-    this.#call = gitCommonDir === undefined ? undefined : call;
+    this.#call = gitCommonDir === undefined ? undefined : { cwd: root, env };
   }
 
   /**
@@ -61,13 +56,9 @@ export class ChangedFiles {
   async #differing(paths: ReadonlySet<string> | undefined): Promise<Map<string, string>> {
     if (this.#call === undefined) return await existing(paths ?? new Set());
     const named = paths !== undefined && paths.size <= NAMED_MAX ? [...paths] : [];
-    const lines = namesIn(await git(['--literal-pathspecs', ...STATUS, '--', ...named], this.#call));
+    const found = await differingFiles(this.#call, { named });
     // A pathspec also stands for what is below it.
-    return new Map(
-      lines
-        .map((line) => [join(this.#root, line.slice(3)), line.slice(0, 2)] as const)
-        .filter(([path]) => paths === undefined || paths.has(path)),
-    );
+    return paths === undefined ? found : new Map([...found].filter(([path]) => paths.has(path)));
   }
 }
 

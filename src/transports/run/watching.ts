@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
+import { storeFilesOf } from '../shared/store-files.ts';
 import { ChangedFiles } from './run-changed-files.ts';
-import { storeFilesOf } from './store-files.ts';
 import { type TreeWatch, watchTree } from './watch-tree.ts';
 
 /** A file that is written in pieces, or aside and renamed, is looked at once. */

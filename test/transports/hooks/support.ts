@@ -97,8 +97,17 @@ export class FakeAgent {
   }
 
   shell(command: string, asked?: Asked): Promise<Answered> {
+    return this.hook('before-tool', this.#call(command), asked);
+  }
+
+  /** After a command that `shell` has let through. */
+  ran(command: string, payload: JsonObject = {}, asked?: Asked): Promise<Answered> {
+    return this.hook('after-tool', { ...this.#call(command), ...responseOf(this.client), ...payload }, asked);
+  }
+
+  #call(command: string): JsonObject {
     const tool_name = this.client === 'gemini-cli' ? 'run_shell_command' : 'Bash';
-    return this.hook('before-tool', { tool_name, tool_input: { command } }, asked);
+    return { tool_name, tool_input: { command } };
   }
 }
 

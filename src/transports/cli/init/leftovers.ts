@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { chooseStore } from '../../../runtime/choose-store.ts';
 import { defaultStore } from '../../../runtime/open-ledger.ts';
-import { DELIVERED, FAILURES, OLDER_FAILURES } from '../../hooks/left-behind.ts';
+import { DELIVERED, FAILURES, OLDER_FAILURES, STARTED } from '../../hooks/left-behind.ts';
 import type { Manifest } from './manifest.ts';
 import type { Request } from './setup-request.ts';
 
@@ -12,7 +12,7 @@ import type { Request } from './setup-request.ts';
  */
 export function hookNotes(state: string, manifestPath: string): string[] {
   if (recordsIn(dirname(manifestPath)).some((name) => name !== basename(manifestPath))) return [];
-  return [DELIVERED, FAILURES, OLDER_FAILURES]
+  return [DELIVERED, STARTED, FAILURES, OLDER_FAILURES]
     .map((name) => join(state, name))
     .filter((path) => existsSync(path));
 }

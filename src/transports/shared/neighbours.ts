@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { clientIdentity, readProcess } from '../../child-process/client-process.ts';
 import { discoverNeeds, type SessionState } from '../../features/sessions/index.ts';
 import { findWorkspace } from '../../kernel/workspace.ts';
+import type { SessionName } from '../../ledger/log.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 
 /**
@@ -18,13 +19,15 @@ export class Neighbours {
     this.#own = own;
   }
 
-  /** Their names. Looked for each time: a few milliseconds, and one that has just come may be the one who wrote. */
-  async here(): Promise<string[]> {
+  /** Looked for each time: a few milliseconds, and one that has just come may be the one who wrote. */
+  async here(root: string = this.#coxswain.workspace.root): Promise<SessionName[]> {
     if (process.platform !== 'linux') return [];
     const sessions = await this.#sessions();
     if (sessions.size === 0) return [];
-    const found = sessionsIn(this.#coxswain.workspace.root, sessions);
-    return [...new Set([...sessions].filter(([id]) => found.has(id)).map(([, agent]) => agent))];
+    const found = sessionsIn(root, sessions);
+    return [...sessions].flatMap(([session_id, agent_id]) =>
+      found.has(session_id) ? [{ agent_id, session_id }] : [],
+    );
   }
 
   async #sessions(): Promise<Map<string, string>> {
