@@ -8,6 +8,11 @@ import type { Inner } from './wrap.ts';
 /** In the form that `parseOptions` takes. */
 export const GIT_GLOBAL = GIT_TAKES_WORD.join(' ');
 
+/** Options of `git config` that take the next word, and those that only read. */
+export const GIT_CONFIG_TAKES = '-f --file --blob -t --type --default --value --url --comment';
+export const GIT_CONFIG_READS: readonly string[] =
+  '--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list'.split(' ');
+
 const ALIAS = /^alias\.(.+)$/i;
 
 export interface GitAlias {

@@ -9,11 +9,12 @@ import { isKnown, within } from '../../command-analysis/shell/word.ts';
 import { globMatches } from '../../kernel/glob.ts';
 import { type Finding, PROJECT_WARNING } from '../trust/index.ts';
 import { checkedOut } from './checked-out.ts';
-import { isControlFile } from './edits/control-files.ts';
+import { isControlFile, mayBeControlFile } from './edits/control-files.ts';
 import { isCredentialFile } from './edits/credentials.ts';
 import { GuardFindings, type Removals } from './guard-findings.ts';
 import type { Check, Hit, Run } from './pattern.ts';
 import { disksWritten } from './programs/disk.ts';
+import { gitOf } from './programs/git-command.ts';
 import { placesWritten } from './programs/overwrite.ts';
 import { judgeOpaque } from './programs/unread.ts';
 import { type ProjectPatterns, projectHits } from './project.ts';
@@ -133,14 +134,19 @@ function isLogin(path: string, place: Place): boolean {
   return LOGIN_FILE.test(path) && !path.startsWith(`${place.root ?? place.cwd}/`);
 }
 
+/** A new folder changes nothing, and of `git config` it counts what it sets. */
+function isJudgedOtherwise(command: SimpleCommand): boolean {
+  return command.name === 'mkdir' || (command.name === 'git' && gitOf(command)?.verb === 'config');
+}
+
 /** Files that a command writes, moves or removes by its nature, not because of a pattern. */
 function written(command: SimpleCommand, place: Place, hit: Hit<string>): void {
   for (const { path, how } of writesOf(command)) {
     const bare = path.endsWith('*') ? path.replace(/\*+$/, '') : path;
     const matched = `${command.name === '' ? '>' : command.name} ${path}`;
     const absolute = within({ text: place.cwd, glob: false }, { text: bare, glob: false }).text;
-    if (isControlFile(absolute, how !== 'file')) {
-      if (command.name !== 'mkdir' && command.elsewhere !== true) hit('control-file', { matched });
+    if (isControlFile(absolute, how !== 'file') || (how === 'glob' && mayBeControlFile(path))) {
+      if (!isJudgedOtherwise(command) && command.elsewhere !== true) hit('control-file', { matched });
     } else if (HARMLESS_WRITERS.test(command.name)) continue;
     else if (isCredentialFile(bare) !== undefined || isLogin(absolute, place))
       hit('credential-write', { matched });

@@ -47,7 +47,7 @@ tabled('[GUARD-1] files, disks, the machine, credentials, unread and unknown cod
   ['echo x | sudo tee /etc/hosts', 'overwrite_system_file'],
   ['sudo sed -i s/a/b/ /etc/ssh/sshd_config', 'overwrite_system_file'],
   ['echo x >> ~/.bashrc', 'overwrite_startup_file'],
-  ['echo x > .git/config', 'overwrite_repository'],
+  ['echo x > .git/config', 'overwrite_repository change_control_file'],
   ['dd if=/dev/zero of=/dev/sda', 'write_disk'],
   ['dd if=a of=b.img', ''],
   ['cat x > /dev/sda', 'write_disk'],

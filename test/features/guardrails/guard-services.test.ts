@@ -117,5 +117,5 @@ tabled('[GUARD-1] deployments, clouds, containers, databases, packages, our own 
   ['chmod -x .git/hooks/pre-push', 'change_control_file'],
   ['git -c core.hooksPath=/dev/null commit -m x', 'disable_hooks'],
   ['git config core.hooksPath /dev/null', 'disable_hooks'],
-  ['git config core.hooksPath .husky', ''],
+  ['git config core.hooksPath .husky', 'disable_hooks'],
 ]);

@@ -166,6 +166,30 @@ test('[GUARD-1] an agent does not reach for the rules it works under', async () 
   assert.ok((await alice.edit('.claude/settings.json')).denied);
 });
 
+for (const client of CLIENTS)
+  test(`[GUARD-1] ${client}: what steers us waits for a person in every worktree, from an edit tool and from a shell`, async () => {
+    await using stage = new Stage();
+    const other = join(stage.folder, 'other');
+    git(stage.repo, 'worktree', 'add', '-q', other);
+    for (const cwd of [stage.repo, other]) {
+      const alice = stage.agent('alice', client, { cwd });
+      for (const file of ['.mcp.json', '.gemini/settings.json', '../repo/.git/config'])
+        assert.match((await alice.edit(file)).denied ?? '', /cox approve \w+/, file);
+    }
+    const alice = stage.agent('alice', client);
+    const command = 'git config core.hooksPath .githooks';
+    await decide(stage, idIn((await alice.shell(command)).denied), 'approve');
+    assert.equal((await alice.shell(command)).denied, undefined);
+    assert.match((await alice.shell(command)).denied ?? '', /would not run.*cox approve/s, 'once');
+    for (const ordinary of [
+      'git remote add o ../x',
+      'git config user.name A',
+      'git branch x',
+      'cat .git/config',
+    ])
+      assert.equal((await alice.shell(ordinary)).denied, undefined, ordinary);
+  });
+
 test('[GUARD-9] what only the running shell knows is asked about where a person sits, and blocked elsewhere', async () => {
   await using stage = new Stage();
   const command = 'eval "$PLAN"';

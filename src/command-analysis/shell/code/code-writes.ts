@@ -18,6 +18,8 @@ const PATH = String.raw`(?:[rbuf]?${STRING}|(?:pathlib\.)?Path\(\s*${STRING}\s*\
 interface Call {
   readonly pattern: RegExp;
   readonly loose?: boolean;
+  /** What else the program has to contain for the call to write. */
+  readonly only?: RegExp;
   readonly how: 'file' | 'tree';
 }
 
@@ -51,6 +53,11 @@ function calls(): Call[] {
     call(String.raw`\brename(?:Sync)?\(\s*PATH\s*,\s*PATH`),
     call(String.raw`\bcopyFile(?:Sync)?\(\s*SKIP\s*,\s*PATH`),
     call(String.raw`\bcp(?:Sync)?\(\s*SKIP\s*,\s*PATH`, 'tree'),
+    // SQLite
+    ...[
+      String.raw`\bsqlite3?\.connect\(\s*PATH`,
+      String.raw`\b(?:Database|DatabaseSync)(?:\.new|\))?\(\s*PATH`,
+    ].map((source): Call => ({ ...call(source), loose: true, only: SQL_WRITES })),
     // Ruby, Perl, PHP
     call(String.raw`\b(?:File|IO)\.(?:bin)?write\(\s*PATH`),
     call(String.raw`\bFile\.(?:delete|unlink)\(\s*PATH`),
@@ -62,11 +69,13 @@ function calls(): Call[] {
   ];
 }
 
+const SQL_WRITES = /\b(?:insert|update|delete|replace|drop|alter|create|vacuum|reindex|attach)\b/i;
+
 /** Compiled when the first program is met: few command lines contain one. */
 let CALLS: readonly Call[] | undefined;
 /** Every call above contains one of these. */
 const MARK =
-  /open|[wW]rite|touch|mkdir|makedirs|rm|unlink|rename|replace|move|truncate|chmod|copy|cp|delete|appendFile|file_put_contents/;
+  /open|[wW]rite|touch|mkdir|makedirs|rm|unlink|rename|replace|move|truncate|chmod|copy|cp|delete|appendFile|file_put_contents|connect|Database/;
 
 const WHOLE = new RegExp(String.raw`^[rbuf]?(${STRING})$|^(?:pathlib\.)?Path\(\s*(${STRING})\s*\)$`);
 const JOINED = /^(?:os\.)?(?:path\.)?join\(/;
@@ -108,7 +117,8 @@ export function writesInCode(source: string): CodeWrites {
   const unclear: string[] = [];
   const variables = variablesIn(code);
   CALLS ??= calls();
-  for (const { pattern, how, loose } of CALLS) {
+  for (const { pattern, how, loose, only } of CALLS) {
+    if (only?.test(code) === false) continue;
     for (const match of code.matchAll(pattern)) {
       for (const argument of match.slice(1)) {
         const path = pathOf(argument, variables);

@@ -1,3 +1,4 @@
+import { GIT_CONFIG_READS, GIT_CONFIG_TAKES } from '../git-names.ts';
 import { afterOptions, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
 import type { ShellFindings, Writer } from '../shell-findings.ts';
@@ -194,16 +195,13 @@ function submodule({ options, command, tree, found }: Git): void {
   found.tree(command, folder ?? mapWord(url, (text) => baseName(text).replace(/\.git$/, '')));
 }
 
-const CONFIG_TAKES = '-f --file --blob -t --type --default --value --url --comment';
-const CONFIG_READS =
-  '--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list'.split(' ');
 /** Git takes the start of a long option for all of it. */
 const CONFIG_WRITES = /^--(?:ad|rep|uns|ren|rem|ed)[a-z-]*$/;
 
 function config({ command, found }: Git): void {
   const { args } = command;
-  const options = parseOptions(args, { takes: CONFIG_TAKES });
-  if (options.has(...CONFIG_READS)) return;
+  const options = parseOptions(args, { takes: GIT_CONFIG_TAKES });
+  if (options.has(...GIT_CONFIG_READS)) return;
   const told = options.has('-e') || args.some(({ text }) => CONFIG_WRITES.test(text));
   if (told || setsByWords(options.operands)) found.file(command, options.values('-f', '--file'));
 }

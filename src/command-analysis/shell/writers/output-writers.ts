@@ -1,7 +1,7 @@
 import { type OptionSpec, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
 import type { ShellFindings, Writer } from '../shell-findings.ts';
-import { baseName, isKnown, literal, mapWord, type Word, within } from '../word.ts';
+import { baseName, isKnown, literal, mapWord, textSeen, type Word, within } from '../word.ts';
 
 /** Programs that write what an option names. */
 function option(files: string, folders = '', spec: OptionSpec = {}): Writer {
@@ -126,18 +126,37 @@ const keygen: Writer = (command, found) => {
   }
 };
 
+const SQLITE_QUIET =
+  /^(?:(?:select|values|explain)\b(?!.*\b(?:writefile|edit|load_extension)\s*\()|pragma\s+(?:(?:\w+\.)?(?:table_x?info|index_(?:list|x?info)|foreign_key_(?:list|check)|integrity_check|quick_check)\b[^=]*|(?!wal_checkpoint|optimize|incremental_vacuum)\w+)$|\.(?:schema|fullschema|tables|dump|index|indexes|indices|headers?|mode|width|databases|dbinfo|stats|timer|nullvalue|separator|show|help|quit|exit)\b)/is;
+
+/** By statements and the shell's own commands: a semicolon within a text makes it a write, to be safe. */
+function onlyAsks(text: string): boolean {
+  const parts = text.split(/[;\n]/).map((part) => part.trim());
+  return parts.every((part) => part === '' || part.startsWith('--') || SQLITE_QUIET.test(part));
+}
+
 const sqlite: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-cmd -init -separator -nullvalue', oneDash: true });
-  const [file, ...statements] = options.operands;
-  if (file === undefined || file.text === ':memory:' || options.has('-readonly')) return;
-  const reads =
-    statements.length > 0 &&
-    statements.every(
-      (word) =>
-        isKnown(word) && /^\s*(?:select|explain|\.(?:schema|tables|dump))\b[^;]*;?\s*$/i.test(word.text),
-    );
-  if (!reads) found.file(command, file);
+  const [file, ...rest] = options.operands;
+  if (file === undefined || options.has('-readonly') || /^file:.*[?&](?:mode=ro|immutable=1)/.test(file.text))
+    return;
+  const statements = [...rest, ...options.values('-cmd')];
+  const piped = rest.length > 0 ? '' : textSeen(command.input);
+  const texts = statements.map(({ text }) => text);
+  const isTold = statements.every(isKnown) && piped !== undefined && options.values('-init').length === 0;
+  const all = [...texts, piped ?? ''];
+  if (isTold && all.some((text) => text.trim() !== '') && all.every(onlyAsks)) return;
+  if (file.text !== ':memory:') found.file(command, databaseOf(file));
+  for (const [, path = ''] of all.join('\n').matchAll(SQLITE_OPENS))
+    found.file(command, databaseOf(literal(path)));
 };
+
+const SQLITE_OPENS = /(?:\battach\s+(?:database\s+)?|^\s*\.open\s+(?:--?\w+\s+)*)['"]?([^'"\s;]+)/gim;
+
+/** `file:cox.db?mode=rw` */
+function databaseOf(file: Word): Word {
+  return mapWord(file, (text) => text.replace(/^file:(?:\/\/)?([^?]*).*$/s, '$1'));
+}
 
 /** Programs whose last operand is what they make. */
 function last(takes: string): Writer {

@@ -8,7 +8,7 @@ const FINDINGS_MAX = 20;
 /** What is dangerous about writing files with a tool: judged by their names and their new content. */
 export function assessEdit(paths: readonly string[], texts: readonly string[]): Finding[] {
   const byName = paths.flatMap((path): Finding[] => {
-    if (isControlFile(path, true))
+    if (isControlFile(path, false) || isControlFile(path, true))
       return [{ ...CONTROL_FILE_PATTERN, pattern: 'control-file', matched: maskSecrets(path), file: path }];
     const finding = credentialFinding(path);
     return finding === undefined ? [] : [finding];

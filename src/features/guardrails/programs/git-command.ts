@@ -7,7 +7,7 @@ import type { Run } from '../pattern.ts';
 export interface GitCommand {
   readonly verb: string;
   readonly rest: readonly Word[];
-  /** `-c key=value`, keys in lower case. */
+  /** `-c key=value` and `--config-env key=variable`, keys in lower case. */
   readonly settings: readonly (readonly [string, string])[];
 }
 
@@ -16,7 +16,9 @@ export function gitOf({ args }: Pick<Run, 'args'>): GitCommand | undefined {
   const verb = args[start];
   if (!isKnown(verb)) return undefined;
   const settings = args.slice(0, start).flatMap((word, index, own) => {
-    const given = word.text === '-c' ? own[index + 1]?.text : /^-c(.+=.*)$/s.exec(word.text)?.[1];
+    const given = /^(?:-c|--config-env)$/.test(word.text)
+      ? own[index + 1]?.text
+      : /^(?:-c|--config-env=)(.+=.*)$/s.exec(word.text)?.[1];
     const equals = given?.indexOf('=') ?? -1;
     return given === undefined || equals < 1
       ? []
