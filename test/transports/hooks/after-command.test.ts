@@ -136,6 +136,33 @@ test('[LOCK-12] a command in another worktree locks what changed there, by its n
   assert.deepEqual(await stage.locks(), ['b.txt: alice (editing (automatic))']);
 });
 
+test('[LOCK-12] what an unfinished merge brings from another commit is no work of the command', async () => {
+  await using stage = new Stage();
+  const write = (name: string) => writeFileSync(join(stage.repo, name), `${Math.random()}\n`);
+  git(stage.repo, 'switch', '-q', '-c', 'theirs');
+  write('a.txt');
+  git(stage.repo, 'commit', '-qam', 'theirs');
+  git(stage.repo, 'switch', '-q', 'main');
+  await stage.ask('bob', 'acquire_lock', { file_paths: ['a.txt'] });
+  const merge = 'git merge --no-ff --no-commit theirs';
+  const merged = await run(
+    stage.agent('alice'),
+    () => {
+      git(stage.repo, ...merge.split(' ').slice(1));
+      write('b.txt');
+    },
+    merge,
+  );
+  assert.deepEqual([merged.before.denied, merged.after.context], [undefined, undefined]);
+  assert.deepEqual((await stage.locks()).sort(), ['a.txt: bob ()', 'b.txt: alice (editing (automatic))']);
+  git(stage.repo, 'merge', '--abort');
+  const { after } = await run(stage.agent('alice'), () => {
+    write('a.txt');
+    git(stage.repo, 'add', '-A');
+  });
+  assert.match(after.context ?? '', /a\.txt is locked by bob/);
+});
+
 test('[LOCK-12] a command that only reads is not looked at, nor one that was denied', async () => {
   await using stage = new Stage();
   const alice = stage.agent('alice');

@@ -123,7 +123,7 @@ test('[LOCK-10] [LOCK-12] braces beside a wildcard that are a name’s own are n
 test('[LOCK-12] what lies outside the repository or in git’s own folder is nobody’s', async () => {
   await using stage = new Stage();
   const alice = stage.agent('alice');
-  for (const file_path of ['/nowhere/x.txt', join(stage.folder, 'x'), join(stage.repo, '.git', 'config')]) {
+  for (const file_path of ['/nowhere/x.txt', join(stage.folder, 'x'), join(stage.repo, '.git', 'description')]) {
     const { code, out } = await alice.hook('before-tool', { tool_name: 'Write', tool_input: { file_path } });
     assert.deepEqual([code, out], [0, ''], file_path);
   }
