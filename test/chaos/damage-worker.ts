@@ -8,21 +8,19 @@ interface Options {
   readonly store: string;
   readonly journal: string;
   readonly lanes: number;
+  readonly sits: boolean;
 }
 
-const { store, journal, lanes } = JSON.parse(process.argv[2] ?? '{}') as Options;
+const { store, journal, lanes, sits } = JSON.parse(process.argv[2] ?? '{}') as Options;
 const file = openSync(journal, 'a');
-const coxswain = await open({ store, sits: true });
+const coxswain = await open({ store, sits });
 
 async function takeLocks(lane: number): Promise<void> {
   const connection = coxswain.connect({ agent_id: `agent-${lane}`, session_id: `session-${lane}` });
   for (let count = 0; ; count += 1) {
     const file_path = `${process.pid}-${lane}-${count}.ts`;
     const answer = await connection.perform(acquireLock, { file_path, ttl_minutes: 60 });
-    writeSync(
-      file,
-      answer.success === true ? `${file_path}\n` : `! ${String(answer.error ?? answer.action)}\n`,
-    );
+    writeSync(file, answer.success === true ? `${file_path}\n` : `! ${JSON.stringify(answer)}\n`);
   }
 }
 

@@ -43,7 +43,7 @@ test('[STORE-6] a store on a Windows share is refused; drives and long paths are
  * write it down here and, if it is a limit, in the README.
  */
 const POSIX_ONLY: Record<string, string> = {
-  'src/stores/sqlite/file-guard.ts': 'no root makes files for others; the mark is the user’s own',
+  'src/stores/sqlite/answered-mark.ts': 'no root makes files for others; the mark is the user’s own',
   'src/stores/sqlite/seat/seat-server.ts': 'no seat: every process commits by itself',
   'src/stores/sqlite/seat/seat.ts': 'Ctrl-Z of one that sits; nobody sits there',
   'src/transports/cli/demo/demo-story.ts':

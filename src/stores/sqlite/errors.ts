@@ -26,6 +26,11 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+export function isDamage(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
 const FULL_DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 const ELSEWHERE = 'or name another store (--store, COX_STORE)';

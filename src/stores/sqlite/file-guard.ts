@@ -1,18 +1,13 @@
-import {
-  closeSync,
-  constants,
-  fchownSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import { isSameGeneration, isSameState, type Wal, WalIndex, type WalState } from './wal.ts';
+import { AnsweredMark } from './answered-mark.ts';
+import { isBusy, isDamage } from './errors.ts';
+import { checkTable, pageOf, type TableState } from './page-table.ts';
+import type { Wal } from './wal.ts';
+import { isSameGeneration, isSameState, WalIndex, type WalState } from './wal-index.ts';
 
 /**
  * Within this time after a check of the paths they are not checked again: it would cost a single caller a twentieth
@@ -36,6 +31,8 @@ export interface GuardedFiles {
   readonly clock: Clock;
   readonly brief: boolean;
   readonly lasting: boolean;
+  /** What this process has in memory may have been read by a wrong table of pages. */
+  forget(): void;
 }
 
 /**
@@ -46,6 +43,8 @@ export interface GuardedFiles {
  *   folder's time. The main file changes only when frames are copied into it.
  * - The end of the -wal, under the write lock before each commit and once more before its answer: is the last frame there?
  * - All frames that are not copied yet, before they are copied: a damaged frame never gets into the main file.
+ * - The -shm's table of pages, whenever the file's time has changed: under the write lock before a commit, before a read, and before
+ *   frames are copied. If it is wrong, SQLite is made to build it anew, and what was read by it is decided anew.
  */
 export class FileGuard {
   readonly #path: string;
@@ -57,6 +56,7 @@ export class FileGuard {
   readonly #brief: boolean;
   /** Undefined: what this process answers need not survive a power cut, nor be missed; or there can be no mark here. */
   readonly #mark: AnsweredMark | undefined;
+  readonly #forget: () => void;
   #folder: Stats | undefined;
   #file: Stats | undefined;
   #walFile: Stats | undefined;
@@ -64,6 +64,11 @@ export class FileGuard {
   #seen: WalState | undefined;
   #before: WalState | undefined;
   #after: WalState | undefined;
+  /** The last one that this process has seen. */
+  #last: WalState | undefined;
+  /** The -shm's time when its table was last seen to be right: as far as frames count, and behind them too. */
+  #readable_ms: number | undefined;
+  #writable_ms: number | undefined;
   /** What SQLite had written when frames were last copied. */
   #tried: WalState | undefined;
   #looked_ms = Number.NEGATIVE_INFINITY;
@@ -71,13 +76,14 @@ export class FileGuard {
   /** Once something is missing in a file, nothing that SQLite does later makes up for it. */
   #failure: StoreFailure | undefined;
 
-  constructor({ path, database, wal, clock, brief, lasting }: GuardedFiles) {
+  constructor({ path, database, wal, clock, brief, lasting, forget }: GuardedFiles) {
     this.#path = path;
     this.#folderPath = dirname(path);
     this.#database = database;
     this.#wal = wal;
     this.#clock = clock;
     this.#brief = brief;
+    this.#forget = forget;
     this.#index = new WalIndex(path);
     this.#mark = lasting ? AnsweredMark.open(path) : undefined;
     if (!brief) this.#file = statSync(path);
@@ -88,6 +94,8 @@ export class FileGuard {
    * from where it ends.
    */
   checkAnswered(lastPosition: () => number): void {
+    // By a wrong table the log would seem to end too soon.
+    this.#checkTable(this.#index.read());
     const answered = this.#mark?.read() ?? 0;
     const last = answered === 0 ? 0 : lastPosition();
     if (answered <= last) return;
@@ -112,14 +120,36 @@ export class FileGuard {
     if (now_ms - this.#lookedFully_ms >= FULL_LOOK_EVERY_MS || !this.#seemsUntouched())
       this.#lookFully(now_ms);
     this.#checkMainFile();
-    this.#checkEnd();
+    this.#checkTable(this.#checkEnd());
     this.#looked_ms = now_ms;
   }
 
-  /** With the write lock: no other process of SQLite's changes the -wal. */
+  /** With the write lock: no other process of SQLite's changes the -wal, nor the -shm's header and table. */
   beforeCommit(): void {
-    this.#before = this.#index.read();
-    if (this.#before !== undefined && !this.#wal.hasLastFrame(this.#before)) throw this.#wasCut();
+    const now = this.#index.read();
+    if (now === undefined) throw this.#rebuild(now);
+    this.#before = now;
+    if (!this.#wal.hasLastFrame(now)) throw this.#wasCut();
+    const changed_ms = this.#index.changed_ms();
+    if (changed_ms !== this.#writable_ms) {
+      const table = this.#look(now, true);
+      if (table === 'damaged') throw this.#rebuild(now);
+      this.#writable_ms = table === 'whole' && this.#isSettled(changed_ms) ? changed_ms : undefined;
+    }
+    this.#checkGoesOn(now);
+  }
+
+  /** SQLite itself builds the -shm anew if its header is damaged: from what it finds in the -wal. */
+  #checkGoesOn(now: WalState): void {
+    const last = this.#last;
+    this.#last = now;
+    if (last === undefined || !isSameGeneration(now, last)) return;
+    if (now.frames < last.frames)
+      throw this.#failed(
+        'store_damaged',
+        `${this.#path}-shm and -wal were changed by another program while they were open; commits are lost.`,
+      );
+    if (now.changes < last.changes) throw this.#wasRebuilt();
   }
 
   /** `position`: the last row of the log that is about to be answered. */
@@ -132,6 +162,7 @@ export class FileGuard {
     const now = this.#checkEnd();
     this.#after = now;
     const before = this.#before;
+    if (now !== undefined && before !== undefined && now.changes > before.changes) this.#last = now;
     if (now === undefined || before === undefined || !isSameGeneration(now, before)) return;
     if (!this.#wal.hasLastHeader(before) && this.#isStill(now)) throw this.#wasCut();
   }
@@ -150,21 +181,116 @@ export class FileGuard {
       this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
       // What was found is told to the next caller; a file that is busy is tried again later.
+      return;
+    }
+    this.#checkCopied();
+  }
+
+  /** What SQLite copied by a table that was damaged meanwhile may be in the wrong place. */
+  #checkCopied(): void {
+    try {
+      this.#checkTable(this.#index.read());
+    } catch {
+      this.#failed(
+        'store_damaged',
+        `${this.#path}-shm was changed by another program while frames were copied into the file.`,
+      );
     }
   }
 
   #checkFrames(): void {
     for (let look = 0; look < LOOKS_MAX; look += 1) {
       const now = this.#index.read();
-      if (now === undefined || this.#wal.isIntact(now)) return;
+      if (now === undefined || now.frames === 0) return;
+      const pages = this.#wal.intactPages(now);
+      const table = this.#look(now, false, pages);
       const later = this.#index.read();
       // Started anew by another process while we read.
       if (later === undefined || !isSameGeneration(now, later)) continue;
-      throw this.#failed(
-        'store_damaged',
-        `${this.#path}-wal was changed by another program while it was open.`,
-      );
+      if (pages === undefined)
+        throw this.#failed(
+          'store_damaged',
+          `${this.#path}-wal was changed by another program while it was open.`,
+        );
+      if (table !== 'damaged') return;
+      this.#repair();
     }
+  }
+
+  /** Without the write lock: frames may be added meanwhile. */
+  #checkTable(found: WalState | undefined): void {
+    const changed_ms = this.#index.changed_ms();
+    if (changed_ms === this.#readable_ms || changed_ms === this.#writable_ms) return;
+    let now = found;
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      if (now === undefined) return;
+      const table = this.#look(now, false);
+      const later = this.#index.read();
+      if (later !== undefined && isSameGeneration(now, later)) {
+        if (table === 'damaged') this.#repair();
+        this.#readable_ms = this.#isSettled(changed_ms) ? changed_ms : undefined;
+        return;
+      }
+      now = later;
+    }
+  }
+
+  #look(state: WalState, isLocked: boolean, copied_pages: readonly number[] = []): TableState {
+    const { frames, pages, copied, copying, page_bytes } = state;
+    if (frames === 0) return 'unfinished';
+    // SQLite reads what is copied from the main file, and writes over it in the -wal.
+    if (copied > frames || (isLocked && (copied > copying || copying > frames))) return 'damaged';
+    const blocks = this.#index.blocks(frames);
+    if (blocks === undefined) return 'damaged';
+    if (copied_pages.some((page, index) => pageOf(blocks, copied + index + 1) !== page)) return 'damaged';
+    const pageInWal = (frame: number) => this.#wal.pageOf(frame, page_bytes);
+    return checkTable({ blocks, frames, pages, isLocked, pageInWal });
+  }
+
+  /** A time of this very moment may be that of another change within the same step of the clock. */
+  #isSettled(changed_ms: number): boolean {
+    return this.#clock.now_ms() - changed_ms >= SETTLED_MS;
+  }
+
+  /** Something is wrong with the table: looks again with the write lock, and has it built anew. */
+  #repair(): void {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      // By this table not even the first page is found, so no process gets the lock.
+      if (isDamage(error)) throw this.#rebuild(this.#index.read());
+      throw error;
+    }
+    try {
+      const now = this.#index.read();
+      const pages = now === undefined ? undefined : this.#wal.intactPages(now);
+      if (now === undefined || this.#look(now, true, pages) === 'damaged') throw this.#rebuild(now);
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    }
+  }
+
+  /** With the write lock. `state`: undefined if the header is damaged too, which SQLite would mend in the same way. */
+  #rebuild(state: WalState | undefined): StoreFailure {
+    if (state !== undefined && !this.#wal.isRecoverable(state))
+      return this.#failed(
+        'store_damaged',
+        `${this.#path}-shm and -wal were changed by another program while they were open.`,
+      );
+    this.#index.invalidate();
+    if (this.#last !== undefined) this.#last = { ...this.#last, changes: 0 };
+    if (state !== undefined && this.#index.blocks(state.frames) === undefined)
+      return this.#failed('store_moved', `${this.#path}-shm was cut short while it was open.`);
+    return this.#wasRebuilt();
+  }
+
+  #wasRebuilt(): StoreFailure {
+    this.#forget();
+    return new StoreFailure(
+      'store_damaged',
+      `${this.#path}-shm was changed by another program while it was open. It is built anew from the -wal.`,
+      { remedy: 'Repeat the call: nothing that was answered is lost.' },
+    );
   }
 
   /** Closes the database, which copies all frames into the main file. */
@@ -172,9 +298,9 @@ export class FileGuard {
     this.#mark?.close();
     try {
       this.#checkFrames();
-    } catch {
+    } catch (error) {
       // Damaged frames are not copied: the handles are left to the end of the process.
-      return;
+      if (this.#failure !== undefined || isBusy(error)) return;
     }
     this.#wal.close();
     this.#database.close();
@@ -263,62 +389,4 @@ function isSameFile(now: Stats | undefined, before: Stats | undefined): now is S
 /** Not for good: once the file is back in its place, the process goes on. */
 function hasMoved(path: string): StoreFailure {
   return new StoreFailure('store_moved', `${path} is no longer the file that was opened.`);
-}
-
-/** One line of a fixed length, so that it is replaced by one write. */
-const LINE_BYTES = 64;
-const POSITION_CHARS = 16;
-
-/** What the mark of a file is called. */
-const MARK_END = '-answered';
-
-/**
- * The last row of the log that was answered as committed, in a small file beside the store. It is not synced: it survives every
- * process, and a power cut takes it back at most to what the disk had. If the log ends before it when the store is opened, commits
- * that were answered are lost, for example because the -wal was damaged and the process then killed.
- */
-export class AnsweredMark {
-  readonly #handle: number;
-  /** An inode's number is used again. */
-  readonly #file: string;
-  readonly #bytes = Buffer.alloc(LINE_BYTES);
-
-  private constructor(handle: number, { ino, birthtimeMs }: Stats) {
-    this.#handle = handle;
-    this.#file = `${ino}-${Math.round(birthtimeMs)}`;
-  }
-
-  /** Undefined: the folder can't be written, or the mark is another user's. The store does without. */
-  static open(path: string): AnsweredMark | undefined {
-    try {
-      const file = statSync(path);
-      const handle = openSync(`${path}${MARK_END}`, constants.O_RDWR | constants.O_CREAT, 0o600);
-      // What root makes beside a user's store has to be the user's, as SQLite has it with its own files.
-      if (process.getuid?.() === 0) fchownSync(handle, file.uid, file.gid);
-      return new AnsweredMark(handle, file);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Of this very file; 0 if the mark is that of another one that was in its place. */
-  read(): number {
-    const length = readSync(this.#handle, this.#bytes, 0, LINE_BYTES, 0);
-    const [position, file] = this.#bytes.toString('latin1', 0, length).trim().split(/\s+/);
-    return file === this.#file && Number.isSafeInteger(Number(position)) ? Number(position) : 0;
-  }
-
-  /** Another process may have answered a later row a moment before: then that one is missed, if the file is damaged at this moment. */
-  set(position: number): void {
-    const line = `${String(position).padStart(POSITION_CHARS)} ${this.#file}`;
-    try {
-      writeSync(this.#handle, `${line.padEnd(LINE_BYTES - 1)}\n`, 0, 'latin1');
-    } catch {
-      // The commit is on the disk all the same.
-    }
-  }
-
-  close(): void {
-    closeSync(this.#handle);
-  }
 }

@@ -9,12 +9,15 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { LITTLE_ENDIAN, type WalState } from './wal-index.ts';
 
 /** What SQLite writes before it starts again at the beginning (`CHECKPOINT_FRAMES` in file-guard.ts), plus one fold. */
 const RESERVED_BYTES = 12 * 1024 * 1024;
 const ZEROS_BYTES = 1024 * 1024;
 
 const HEADER_BYTES = 32;
+/** Behind them stands their checksum. */
+const HEADER_SUMMED_BYTES = 24;
 const FRAME_HEADER_BYTES = 24;
 /** A magic number with its last bit set means checksums over words of the other byte order. */
 const MAGIC = 0x377f0682;
@@ -97,33 +100,69 @@ export class Wal {
     );
   }
 
-  /** Whether each frame after the copied ones still has its checksum: SQLite itself looks only when it recovers the file. */
-  isIntact({ frames, page_bytes, salts, copied }: WalState): boolean {
+  /**
+   * The page of each frame after the copied ones; undefined if one of them no longer has its checksum. SQLite itself looks at those only
+   * when it recovers the file.
+   */
+  intactPages({ frames, page_bytes, salts, copied }: Frames): number[] | undefined {
     const frame_bytes = FRAME_HEADER_BYTES + page_bytes;
     const chunk = Buffer.alloc(FRAMES_AT_ONCE * frame_bytes);
     const words = new Uint32Array(chunk.buffer, chunk.byteOffset, chunk.length / 4);
-    const start = this.#checksumsAt(copied, frame_bytes);
-    if (start === undefined) return true;
-    let [sum1, sum2] = start;
+    const pages: number[] = [];
+    let sums = this.#checksumsAt(copied, frame_bytes);
     for (let first = copied; first < frames; first += FRAMES_AT_ONCE) {
       const count = Math.min(FRAMES_AT_ONCE, frames - first);
       const at = HEADER_BYTES + first * frame_bytes;
-      if (readSync(this.#handle, chunk, 0, count * frame_bytes, at) < count * frame_bytes) return false;
-      for (let frame = 0; frame < count; frame += 1) {
-        const byte = frame * frame_bytes;
-        const word = byte / 4;
+      if (readSync(this.#handle, chunk, 0, count * frame_bytes, at) < count * frame_bytes) return undefined;
+      for (let byte = 0; byte < count * frame_bytes; byte += frame_bytes) {
         if (chunk.readUInt32LE(byte + 8) !== salts[0] || chunk.readUInt32LE(byte + 12) !== salts[1])
-          return false;
-        [sum1, sum2] = addUp(words, word, word + 2, sum1, sum2);
-        [sum1, sum2] = addUp(words, word + FRAME_HEADER_BYTES / 4, word + frame_bytes / 4, sum1, sum2);
-        if (chunk.readUInt32BE(byte + 16) !== sum1 || chunk.readUInt32BE(byte + 20) !== sum2) return false;
+          return undefined;
+        if (sums !== undefined) {
+          const word = byte / 4;
+          sums = addUp(words, word, word + 2, sums);
+          sums = addUp(words, word + FRAME_HEADER_BYTES / 4, word + frame_bytes / 4, sums);
+          if (chunk.readUInt32BE(byte + 16) !== sums[0] || chunk.readUInt32BE(byte + 20) !== sums[1])
+            return undefined;
+        }
+        pages.push(chunk.readUInt32BE(byte));
       }
     }
-    return true;
+    return pages;
+  }
+
+  /** Whether SQLite would find all frames if it had to recover the file. */
+  isRecoverable(state: Frames): boolean {
+    const { frames, salts } = state;
+    if (frames === 0) return true;
+    const head = Buffer.alloc(HEADER_BYTES);
+    const words = new Uint32Array(head.buffer, head.byteOffset, HEADER_BYTES / 4);
+    readSync(this.#handle, head, 0, HEADER_BYTES, 0);
+    const magic = head.readUInt32BE(0);
+    if (magic >>> 1 !== MAGIC >>> 1) return false;
+    if (head.readUInt32LE(16) !== salts[0] || head.readUInt32LE(20) !== salts[1]) return false;
+    const [sum1, sum2] = addUp(words, 0, HEADER_SUMMED_BYTES / 4, [0, 0]);
+    if (
+      (magic === MAGIC) === LITTLE_ENDIAN &&
+      (head.readUInt32BE(24) !== sum1 || head.readUInt32BE(28) !== sum2)
+    )
+      return false;
+    return this.intactPages({ ...state, copied: 0 }) !== undefined;
+  }
+
+  /** Counted from 1. */
+  pageOf(frame: number, page_bytes: number): number {
+    readSync(
+      this.#handle,
+      this.#head,
+      0,
+      FRAME_HEADER_BYTES,
+      HEADER_BYTES + (frame - 1) * (FRAME_HEADER_BYTES + page_bytes),
+    );
+    return this.#head.readUInt32BE(0);
   }
 
   /** Where the sums begin that the next frame goes on with; undefined: made by a machine of the other byte order. */
-  #checksumsAt(frames: number, frame_bytes: number): [number, number] | undefined {
+  #checksumsAt(frames: number, frame_bytes: number): Sums | undefined {
     const head = Buffer.alloc(HEADER_BYTES);
     readSync(this.#handle, head, 0, HEADER_BYTES, 0);
     if ((head.readUInt32BE(0) === MAGIC) !== LITTLE_ENDIAN) return undefined;
@@ -137,16 +176,13 @@ export class Wal {
   }
 }
 
+type Frames = Pick<WalState, 'frames' | 'page_bytes' | 'salts' | 'copied'>;
+type Sums = readonly [number, number];
+
 /** SQLite's checksum, in words of two. */
-function addUp(
-  words: Uint32Array,
-  from: number,
-  end: number,
-  before1: number,
-  before2: number,
-): [number, number] {
-  let sum1 = before1 | 0;
-  let sum2 = before2 | 0;
+function addUp(words: Uint32Array, from: number, end: number, before: Sums): Sums {
+  let sum1 = before[0] | 0;
+  let sum2 = before[1] | 0;
   for (let at = from; at < end; at += 2) {
     sum1 = (sum1 + (words[at] as number) + sum2) | 0;
     sum2 = (sum2 + (words[at + 1] as number) + sum1) | 0;
@@ -163,82 +199,4 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-/** What SQLite's processes know together of the -wal. */
-export interface WalState {
-  /** So many frames are valid; what is behind them is not read. */
-  readonly frames: number;
-  readonly page_bytes: number;
-  /** As they stand in the file, in each of its frames. */
-  readonly salts: readonly [number, number];
-  /** Of the last frame and all before it. */
-  readonly checksums: readonly [number, number];
-  /** So many frames have been copied into the main file, and so many a process has begun to copy. */
-  readonly copied: number;
-  readonly copying: number;
-}
-
-const INDEX_HEADER_BYTES = 48;
-const INDEX_READ_BYTES = 132;
-
-/**
- * The beginning of the -shm, in this machine's byte order (https://sqlite.org/walformat.html). It is read by a handle of our own,
- * which must stay open as long as the database: closing it would drop SQLite's locks.
- */
-export class WalIndex {
-  readonly #handle: number;
-  readonly #bytes = Buffer.alloc(INDEX_READ_BYTES);
-  readonly #view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, INDEX_READ_BYTES);
-
-  constructor(path: string) {
-    this.#handle = openSync(`${path}-shm`, 'r');
-  }
-
-  /** Undefined: a process is changing it at this moment, or has to build it anew. */
-  read(): WalState | undefined {
-    if (readSync(this.#handle, this.#bytes, 0, INDEX_READ_BYTES, 0) < INDEX_READ_BYTES) return undefined;
-    const isWhole =
-      this.#bytes.compare(this.#bytes, INDEX_HEADER_BYTES, 2 * INDEX_HEADER_BYTES, 0, INDEX_HEADER_BYTES) ===
-      0;
-    if (!isWhole || this.#bytes[12] === 0) return undefined;
-    const size = this.#short(14);
-    return {
-      frames: this.#word(16),
-      page_bytes: size === 1 ? 65_536 : size,
-      checksums: [this.#word(24), this.#word(28)],
-      salts: [this.#bytes.readUInt32LE(32), this.#bytes.readUInt32LE(36)],
-      copied: this.#word(96),
-      copying: this.#word(128),
-    };
-  }
-
-  close(): void {
-    closeSync(this.#handle);
-  }
-
-  #word(at: number): number {
-    return this.#view.getUint32(at, LITTLE_ENDIAN);
-  }
-
-  #short(at: number): number {
-    return this.#view.getUint16(at, LITTLE_ENDIAN);
-  }
-}
-
-const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
-
-/** Nothing was written and nothing copied from one to the other. */
-export function isSameState(one: WalState, other: WalState): boolean {
-  return (
-    one.frames === other.frames &&
-    one.checksums[0] === other.checksums[0] &&
-    one.checksums[1] === other.checksums[1] &&
-    isSameGeneration(one, other)
-  );
-}
-
-/** SQLite has not started again at the beginning of the file in between. */
-export function isSameGeneration(one: WalState, other: WalState): boolean {
-  return one.salts[0] === other.salts[0] && one.salts[1] === other.salts[1];
 }

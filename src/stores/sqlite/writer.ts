@@ -90,9 +90,10 @@ export class Writer {
     this.#brief = brief;
     this.#gathering = new Gathering(clock);
     this.#wal = new Wal(path, { brief, lasting });
-    this.#guard = new FileGuard({ path, database, wal: this.#wal, clock, brief, lasting });
     this.statements = new Statements(database);
     this.records = new Records(this.statements, entities);
+    const forget = () => this.records.forget();
+    this.#guard = new FileGuard({ path, database, wal: this.#wal, clock, brief, lasting, forget });
   }
 
   /** Throws when the file at the path is no longer the one that was opened. */
