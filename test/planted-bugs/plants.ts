@@ -377,6 +377,13 @@ const sqlite: Plant[] = [
     tests: [stores('sqlite-index')],
   },
   {
+    name: 'SQLite: damaged frames are copied once the process ends by itself',
+    file: 'src/stores/sqlite/file.ts',
+    from: "process.once('exit', (code) => process.exit(code));",
+    to: '{}',
+    tests: [stores('sqlite-wal')],
+  },
+  {
     name: 'SQLite: a transaction whose -shm lost its beginning is committed',
     file: 'src/stores/sqlite/file-guard.ts',
     from: 'if (now === undefined) throw this.#rebuild(now);',

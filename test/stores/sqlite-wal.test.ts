@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   copyFileSync,
@@ -136,6 +137,16 @@ test('[STORE-3] a log that ends before what was answered is refused once, and sa
   copyFileSync(`${path}.backup`, path);
   writeFileSync(mark, readFileSync(mark, 'utf8').replace(' 6 ', ' 8 '));
   assert.equal(await rowsOf(path), 6);
+});
+
+test('[STORE-3] a process that ends after it found a damaged -wal does not copy it into the file, and the next one says what is lost', async () => {
+  const path = join(folder, 'ended.db');
+  execFileSync(process.execPath, [join(import.meta.dirname, 'damaged-worker.ts'), path]);
+  assert.ok(walBytes(path) > 0);
+  await assert.rejects(openStore(`sqlite:${path}`, cellContext), (error: StoreFailure) => {
+    assert.deepEqual([error.refusal.error, error.refusal.answered_row], ['store_damaged', 5]);
+    return true;
+  });
 });
 
 test('[AUD-6] a damaged page is found by the verification of a log that was never sealed', async () => {

@@ -5,6 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { AnsweredMark } from './answered-mark.ts';
 import { isBusy, isDamage } from './errors.ts';
+import { leaveOpen } from './file.ts';
 import { checkTable, pageOf, type TableState } from './page-table.ts';
 import type { Wal } from './wal.ts';
 import { isSameGeneration, isSameState, WalIndex, type WalState } from './wal-index.ts';
@@ -300,6 +301,7 @@ export class FileGuard {
       this.#checkFrames();
     } catch (error) {
       // Damaged frames are not copied: the handles are left to the end of the process.
+      leaveOpen();
       if (this.#failure !== undefined || isBusy(error)) return;
     }
     this.#wal.close();
@@ -318,8 +320,7 @@ export class FileGuard {
   }
 
   #isStill(state: WalState): boolean {
-    const now = this.#index.read();
-    return now !== undefined && isSameState(now, state);
+    return isSameState(this.#index.read(), state);
   }
 
   #wasCut(): StoreFailure {
@@ -327,6 +328,7 @@ export class FileGuard {
   }
 
   #failed(code: 'store_moved' | 'store_damaged', message: string): StoreFailure {
+    leaveOpen();
     this.#failure ??= new StoreFailure(code, message);
     return this.#failure;
   }

@@ -152,3 +152,11 @@ export function checkEpoch(epoch: number): void {
       `The store has schema ${epoch}; this Coxswain knows up to ${SCHEMA_EPOCH}.`,
     );
 }
+
+/** Node closes the databases of a process that ends by itself, and SQLite then copies all frames. It closes none on `process.exit`. */
+export function leaveOpen(): void {
+  if (!isLeftOpen) process.once('exit', (code) => process.exit(code));
+  isLeftOpen = true;
+}
+
+let isLeftOpen = false;

@@ -97,8 +97,9 @@ export class WalIndex {
 export const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
 /** Nothing was written and nothing copied from one to the other. */
-export function isSameState(one: WalState, other: WalState): boolean {
+export function isSameState(one: WalState | undefined, other: WalState): boolean {
   return (
+    one !== undefined &&
     one.frames === other.frames &&
     one.checksums[0] === other.checksums[0] &&
     one.checksums[1] === other.checksums[1] &&
