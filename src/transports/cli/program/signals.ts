@@ -1,3 +1,5 @@
+export { skipLauncher } from '../../../child-process/client-process.ts';
+
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const ECHO_MS = 500;
