@@ -54,7 +54,7 @@ const POSIX_ONLY: Record<string, string> = {
     'who may read the store; there the folder is as private as its ACL',
   'src/transports/cli/init/setup-diff.ts': '/dev/null as diff writes it; only shown',
   'src/child-process/client-process.ts':
-    'a process by /proc, elsewhere by ps; without either by the conversation',
+    'a process by /proc, elsewhere by ps; without either by the conversation, and to approve takes a person’s key',
   'src/transports/git/git-hook-script.ts':
     'which git command runs a hook, by /proc or ps, as git for Windows brings them; without either picks go unchecked',
   'src/transports/run/run-child.ts': 'Ctrl-Z of a command under cox run; there is no such key',
@@ -63,8 +63,6 @@ const POSIX_ONLY: Record<string, string> = {
   'src/transports/shared/neighbours.ts': 'other agents in the same work tree; nobody is seen there',
   'src/kernel/quick-random.ts': 'the system’s generator as a file; else the usual one',
   'src/transports/cli/program/person.ts': 'a terminal of its own; there a person approves with a key',
-  'src/transports/shared/ancestors.ts':
-    'who runs the command; there nobody knows, so it takes a person’s key',
   'src/features/promotion/operations/draft-diff.ts': '/dev/null as diff writes it; only shown',
   'src/storage/lasting.ts':
     'an asset keeps its mode; there a file has none but read-only, and is as private as its folder',
