@@ -7,7 +7,7 @@ const PLACE = { cwd: '/repo', home: '/h', root: '/repo' };
 
 function reads(command: string): boolean {
   const reading = readCommands(command, PLACE);
-  return readsOnly(reading, filesWrittenIn(reading, PLACE));
+  return readsOnly(reading, filesWrittenIn(reading));
 }
 
 const READERS = [

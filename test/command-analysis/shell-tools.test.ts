@@ -149,9 +149,6 @@ tabled('archives, downloads, compilers', [
   ['wget -O a.tgz https://x.org/x', 'a.tgz'],
   ['wget -qO- https://x.org/x', ''],
   ['wget -P out https://x.org/a.tgz', 'out/a.tgz'],
-  ['split -l 100 big.txt', 'glob x*'],
-  ['split -b 1M big.bin part-', 'glob part-*'],
-  ['csplit a.txt /x/', 'glob xx*'],
   ['sort -o a.txt a.txt', 'a.txt'],
   ['sort a.txt -u -o b.txt', 'b.txt'],
   ['uniq a.txt b.txt', 'b.txt'],
@@ -254,19 +251,10 @@ tabled('what scripts of sed and awk write', [
   ["sed 's[a[b[w a.ts' x", 'a.ts'],
   // No sed takes a script with a part that does not end.
   ["sed '/a;w a.ts' x; sed 's/[/a;w b.ts' x; sed '/[[:x/]/w c.ts' x", ''],
-  ['awk \'{print "a;b}" > "a.ts"}\' x', 'a.ts'],
-  ['mawk -v f=a.ts \'{ printf "%s", $1 >> f }\' x', 'a.ts'],
-  ['awk \'BEGIN { f = "a.ts"; print 1 > f; if (1 > f) print "x > y" }\'', 'a.ts'],
-  // In parentheses, and in an index, it compares.
+  ['awk \'{ print $1, $2 > "a.ts"; printf "%s", $3 >> "b.ts" }\' x', 'a.ts | b.ts'],
+  // In parentheses, and before a number, it compares.
   ["awk -v min=5 '{ print ($1 > min) }' x", ''],
-  ["awk -v min=5 '{ print a[$1 > min], ($2 > (min + 1)) }' x", ''],
-  ['awk -v min=5 \'{ print ($1 > min ? "a" : "b"), "(" > "a.ts" }\' x', 'a.ts'],
-  ["awk -v f=a.ts '{ print > (f) }' x", 'a.ts'],
-  ['awk \'{ print($1, $2) > "a.ts"; printf("%s\\n", $3) >> "b.ts" }\' x', 'a.ts | b.ts'],
-  ['awk \'{ print gensub(/[(]\\(/, "", "g") > "a.ts" }\' x', 'a.ts'],
-  ['awk \'/"/ { print $1 > "a.ts" }\' x', 'a.ts'],
-  ['awk \'{ print "print \\"" > "a.ts" } /"/ { print \\\n $1 > "b.ts" }\' x', 'a.ts | b.ts'],
-  [`awk '{ print ${'$1, '.repeat(300)} $2 > "a.ts" }' x`, 'a.ts'],
+  ['awk \'{ print ($1 > "m") }\' x', ''],
 ]);
 
 tabled('git commands that write a file they are told', [

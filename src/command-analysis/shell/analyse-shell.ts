@@ -38,12 +38,12 @@ function mayWrite({ name, outputs }: SimpleCommand): boolean {
  * program, or a script in a file, counts as writing nothing.
  */
 export function filesWritten(command: string | readonly string[], place: ShellPlace): Touched {
-  return filesWrittenIn(readCommands(command, place), place);
+  return filesWrittenIn(readCommands(command, place));
 }
 
 /** The same for a command line that was read before: guardrails and locks look at one reading. */
-export function filesWrittenIn({ commands, unknown }: Reading, { cwd }: ShellPlace): Touched {
-  const found = new ShellFindings(unknown, cwd);
+export function filesWrittenIn({ commands, unknown }: Reading): Touched {
+  const found = new ShellFindings(unknown);
   // Files on another machine are not files of this one.
   for (const each of commands) if (each.elsewhere !== true) noteWrites(each, found);
   return found.touched;

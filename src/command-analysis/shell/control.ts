@@ -1,7 +1,7 @@
 import type { AndOr, SyntaxNode } from 'unbash';
 import { seenIn } from './prints.ts';
 import type { Flow } from './reading.ts';
-import type { SimpleCommand, When } from './shell-command.ts';
+import type { SimpleCommand } from './shell-command.ts';
 import { mayFail, nameOf } from './word-parts.ts';
 import { distinct, type World, type Worlds } from './world.ts';
 
@@ -21,14 +21,12 @@ export function live(worlds: Worlds, run: (those: Worlds) => Worlds): Worlds {
   return distinct([...run(those), ...worlds.filter(({ ended }) => ended !== undefined)]);
 }
 
-export const inSomeCases = ({ when = [] }: Flow): When => [...when, Symbol()];
-
 /**
  * What runs only in some cases. The same holds for a subshell: an `exit` there skips the rest of the
  * subshell, and no more.
  */
 export function perhaps(node: SyntaxNode, worlds: Worlds, flow: Flow, walk: Walk): Worlds {
-  const own: Flow = { ...flow, when: inSomeCases(flow) };
+  const own: Flow = { ...flow, inSomeCases: true };
   const after = walk.node(node, worlds, own);
   flow.printed = own.printed;
   return after;
@@ -44,16 +42,14 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
   let { afterSuccessOf } = flow;
   /** The worlds in which a command has failed, so that what follows with `&&` is skipped. */
   let skipped: World[] = [];
-  const run = (command: SyntaxNode, those: Worlds, when: When): Worlds => {
-    const own: Flow = { ...flow, when, afterSuccessOf };
+  const run = (command: SyntaxNode, those: Worlds, inSomeCases: boolean): Worlds => {
+    const own: Flow = { ...flow, inSomeCases, afterSuccessOf };
     const start = walk.commands.length;
     const left = walk.node(command, those, own);
     flow.printed = own.printed;
     afterSuccessOf = afterSuccessOf?.concat(itself(command, walk.commands.slice(start), flow));
     return left;
   };
-  // After `&&` each command runs only if all before it did, back to the last `||`.
-  let row: When | undefined = flow.when ?? [];
   commands.forEach((command, index) => {
     const previous = commands[index - 1];
     if (operators[index - 1] === '||') {
@@ -61,9 +57,8 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
       const start = distinct([...failed, ...skipped]);
       skipped = [];
       before = now;
-      row = undefined;
       afterSuccessOf = flow.afterSuccessOf;
-      now = distinct([...now, ...live(start, (those) => run(command, those, inSomeCases(flow)))]);
+      now = distinct([...now, ...live(start, (those) => run(command, those, true))]);
       // What follows with `&&` may also run because this was not needed.
       afterSuccessOf = flow.afterSuccessOf;
       now = now.some(({ ended }) => ended === undefined)
@@ -73,9 +68,8 @@ export function andOr({ commands, operators }: AndOr, worlds: Worlds, flow: Flow
     }
     if (previous !== undefined && mayFail(previous)) skipped.push(...now);
     before = now;
-    if (index === 1 || row === undefined) row = inSomeCases(flow);
-    const when = row;
-    now = live(now, (those) => run(command, those, when));
+    const isFirst = index === 0;
+    now = live(now, (those) => run(command, those, !isFirst || flow.inSomeCases === true));
   });
   return distinct([...now, ...skipped]);
 }

@@ -1,5 +1,5 @@
 import type { For, Select, While } from 'unbash';
-import { inSomeCases, live, perhaps, type Walk } from './control.ts';
+import { live, perhaps, type Walk } from './control.ts';
 import { UNSEEN } from './prints.ts';
 import type { Flow } from './reading.ts';
 import { isKnown, type Lines, type Word } from './word.ts';
@@ -59,7 +59,7 @@ export function uncountedLoop(
 ): Worlds {
   let now = worlds;
   for (let rounds = 0; rounds < 2; rounds += 1) {
-    const own: Flow = { ...flow, when: inSomeCases(flow) };
+    const own: Flow = { ...flow, inSomeCases: true };
     const before = now;
     now = live(now, (those) => round(those, own));
     flow.printed = own.printed;
@@ -77,7 +77,7 @@ export function whileLoop(node: While, worlds: Worlds, flow: Flow, walk: Walk): 
   let now = worlds;
   let counted = true;
   for (const line of lines.slice(0, ROUNDS_MAX)) {
-    const own: Flow = { ...flow, input: [line], when: inSomeCases(flow) };
+    const own: Flow = { ...flow, input: [line], inSomeCases: true };
     const before = now;
     now = live(now, (those) => round(those, own));
     flow.printed = own.printed;

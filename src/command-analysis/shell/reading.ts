@@ -1,4 +1,4 @@
-import { ALWAYS, type Output, type SimpleCommand, type When } from './shell-command.ts';
+import type { Output, SimpleCommand } from './shell-command.ts';
 import { baseName, type Lines, type Printer, type Word } from './word.ts';
 import type { World } from './world.ts';
 
@@ -35,12 +35,13 @@ export interface Flow {
   readonly elsewhere?: boolean;
   /** What has succeeded before; undefined if it is unknown when it runs (`&`, `trap`). */
   readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
-  readonly when?: When;
+  /** It stands in a branch or a loop, or behind `&&` or `||`. */
+  readonly inSomeCases?: boolean;
 }
 
 /** Does something happen in any case, and in the shell that goes on? */
-export function isSure({ when = ALWAYS, through }: Flow): boolean {
-  return when.length === 0 && !through.includes('$(…)');
+export function isSure({ inSomeCases = false, through }: Flow): boolean {
+  return !inSomeCases && !through.includes('$(…)');
 }
 
 /** A program of these words that would run there and then. */
@@ -50,7 +51,7 @@ export function simpleCommand(
   flow: Flow,
   outputs: readonly Output[],
 ): SimpleCommand {
-  const { input, from, reads = [], through, elsewhere = false, when = ALWAYS, afterSuccessOf } = flow;
+  const { input, from, reads = [], through, elsewhere = false, afterSuccessOf } = flow;
   const program = words[0]?.text ?? '';
   const name = baseName(program);
   const args = words.slice(1);
@@ -65,7 +66,6 @@ export function simpleCommand(
     folder,
     through,
     elsewhere,
-    when,
     afterSuccessOf,
     variables,
   };

@@ -14,16 +14,6 @@ export function isSentAway(outputs: readonly Output[]): boolean {
 
 const STANDARD_OUTPUT = /^(?:\/dev\/(?:stdout|fd\/1)|\/proc\/self\/fd\/1)$/;
 
-/** The branches, loops and commands before `&&` and `||` that something stands behind; none: it runs in any case. */
-export type When = readonly symbol[];
-
-export const ALWAYS: When = [];
-
-/** Whether the second runs only where the first has run. */
-export function onlyAfter(first: When, second: When): boolean {
-  return first.every((each, index) => second[index] === each);
-}
-
 /** One program that would run, with nothing of the shell left around it. */
 export interface SimpleCommand {
   /** The program without its folder; empty where there is none (`> file`) or only the running shell knows it. */
@@ -47,8 +37,6 @@ export interface SimpleCommand {
   readonly elsewhere?: boolean;
   /** Those that have succeeded when it runs: `&&` is between. Undefined: it may run beside what follows, or later. */
   readonly afterSuccessOf?: readonly SimpleCommand[] | undefined;
-  /** What it depends on whether it runs, outermost first. */
-  readonly when?: When;
   /** Variables set for it alone, or before: `GIT_DIR=x git …`. */
   readonly variables: ReadonlyMap<string, readonly Word[]>;
 }

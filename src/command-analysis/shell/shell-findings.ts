@@ -1,6 +1,5 @@
 import { hasWildcard } from '../../kernel/glob.ts';
-import { Links, type Reached } from './links.ts';
-import { ALWAYS, type SimpleCommand } from './shell-command.ts';
+import type { SimpleCommand } from './shell-command.ts';
 import { isKnown, shortPath, type Word, within } from './word.ts';
 
 /**
@@ -40,8 +39,6 @@ const UNKNOWN_MAX = 20;
 const NO_FILE = /^(?:\/dev\/(?!shm\/)|\/proc\/self\/fd\/)/;
 /** Programs that take `host:path` for a place on another machine. */
 const REMOTE = new Set(['rsync', 'scp']);
-/** Wrappers that run their command once, here and now. */
-const RUN_ONCE = new Set('sudo doas env command builtin nice nohup time'.split(' '));
 
 /** As one value: a call has no room for as many arguments as a list may have. */
 type OneOrMore = Word | readonly Word[];
@@ -52,13 +49,10 @@ const listed = (words: OneOrMore): readonly Word[] => ('text' in words ? [words]
 export class ShellFindings {
   readonly #writes = new Map<string, Write>();
   readonly #unknown: Set<string>;
-  readonly #links: Links;
   #everywhere: Map<string, Sweep> | undefined;
 
-  /** `cwd`: where the command line starts; without it, links are found only by the spelling of their names. */
-  constructor(unknown: Iterable<string>, cwd?: string) {
+  constructor(unknown: Iterable<string>) {
     this.#unknown = new Set(unknown);
-    this.#links = new Links(cwd);
   }
 
   get writes(): readonly Write[] {
@@ -81,31 +75,6 @@ export class ShellFindings {
     for (const word of listed(words)) this.#add(command, word, 'tree');
   }
 
-  /** The name itself is removed, or given to something else: what a link of that name leads to stays as it is. */
-  entry(command: SimpleCommand, how: 'file' | 'tree', words: OneOrMore): void {
-    for (const word of listed(words)) this.#add(command, word, how, true);
-  }
-
-  /** From here on what is written by way of `name` arrives at `target`; both as seen from the command's folder. */
-  link(command: SimpleCommand, name: Word, target: Word, text?: string): void {
-    const [from, to] = [placeOf(command, name), placeOf(command, target)];
-    if (from !== undefined && to !== undefined) this.#links.add(from, { target: to, text });
-  }
-
-  /** Links that are gone, for all that runs only after this. */
-  forget(command: SimpleCommand, names: OneOrMore): void {
-    if (!command.through.every((wrapper) => RUN_ONCE.has(wrapper))) return;
-    for (const name of listed(names)) {
-      const path = placeOf(command, name);
-      if (path !== undefined) this.#links.forget(path, command.when ?? []);
-    }
-  }
-
-  rename(command: SimpleCommand, name: Word, other: Word): void {
-    const [from, to] = [placeOf(command, name), placeOf(command, other)];
-    if (from !== undefined && to !== undefined) this.#links.rename(from, to, command.when ?? []);
-  }
-
   unknown(what: string): void {
     this.#unknown.add(what);
   }
@@ -116,7 +85,7 @@ export class ShellFindings {
     this.#everywhere.set(`${command} ${where}`, { command, folder: where });
   }
 
-  #add(command: SimpleCommand, word: Word, how: 'file' | 'tree', itself = false): void {
+  #add(command: SimpleCommand, word: Word, how: 'file' | 'tree'): void {
     if (!isKnown(word)) {
       const of = command.name === '' ? 'a redirection' : command.name;
       this.#unknown.add(`${word.unknown} as target of ${of}`);
@@ -134,18 +103,8 @@ export class ShellFindings {
       return;
     const glob = place.glob && hasWildcard(place.text);
     // Where the pattern matches nothing the shell hands it on: Next.js calls its folders `[slug]`.
-    if (glob && place.spelling !== undefined)
-      this.#put(command, { path: place.spelling, glob: false }, how, itself);
-    this.#put(command, { path: place.text, glob }, how, itself);
-  }
-
-  #put({ when = ALWAYS }: SimpleCommand, start: Reached, how: 'file' | 'tree', itself: boolean): void {
-    if (this.#writes.size >= WRITES_MAX) {
-      this.#unknown.add(`more than ${WRITES_MAX} files`);
-      return;
-    }
-    for (const { path, glob } of this.#links.reached(start, itself, when))
-      this.#note(glob ? matching(path, how) : { path, how });
+    if (glob && place.spelling !== undefined) this.#note({ path: place.spelling, how });
+    this.#note(glob ? matching(place.text, how) : { path: place.text, how });
   }
 
   #note(write: Write): void {
@@ -162,12 +121,6 @@ function matching(path: string, how: 'file' | 'tree'): Write {
   const pattern = how === 'tree' ? path.replace(/\/*(?:\/\*\*)?$/, '/**') : path;
   const whole = /^(?:([^*?]*)\/)?\*\*$/.exec(pattern);
   return whole === null ? { path: pattern, how: 'glob' } : { path: whole[1] ?? '.', how: 'tree' };
-}
-
-/** A path as seen from where the command line starts, if it is known. */
-function placeOf({ folder }: SimpleCommand, word: Word): string | undefined {
-  const place = within(folder, word);
-  return isKnown(place) && !place.glob ? place.text : undefined;
 }
 
 /** Says what one command writes. */

@@ -29,7 +29,7 @@ export interface CommandLine {
 
 export function lookAt(command: string | readonly string[], place: Place): CommandLine {
   const reading = readCommands(command, place);
-  const touched = filesWrittenIn(reading, place);
+  const touched = filesWrittenIn(reading);
   return {
     touched,
     readsOnly: readsOnly(reading, touched),

@@ -44,12 +44,6 @@ function transferOf(options: Options): Transfer | undefined {
   return { sources, target, into, exact };
 }
 
-/** What a source may be called afterwards. */
-function namesOf({ target, into, exact }: Transfer, source: Word): readonly Word[] {
-  if (into) return [inside(target, source)];
-  return exact ? [target] : [target, inside(target, source)];
-}
-
 /** What a source is called inside the target. */
 function inside(target: Word, source: Word): Word {
   if (!isKnown(target)) return target;
@@ -58,25 +52,17 @@ function inside(target: Word, source: Word): Word {
   return base.text === '.' || base.text === '' ? target : within(target, base);
 }
 
-interface Arrival {
-  /** Folders come with all that is in them. */
-  readonly whole?: boolean;
-  /** A link of the target's name is replaced; nothing goes through it. */
-  readonly itself?: boolean;
-}
-
-/** Where copies and moved files arrive. */
+/** Where copies and moved files arrive; `whole`: folders come with all that is in them. */
 function arrive(
   command: SimpleCommand,
   found: ShellFindings,
   { sources, target, into, exact }: Transfer,
-  { whole = false, itself = false }: Arrival,
+  whole = false,
 ): void {
   for (const source of sources) {
     const asTree = whole && !hasEnding(source);
     const put = (word: Word): void => {
-      if (itself) found.entry(command, asTree ? 'tree' : 'file', word);
-      else if (asTree) found.tree(command, word);
+      if (asTree) found.tree(command, word);
       else found.file(command, word);
     };
     if (into) put(inside(target, source));
@@ -93,56 +79,28 @@ const move: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
   const transfer = transferOf(options);
   if (transfer === undefined) return;
-  const { sources, target, exact } = transfer;
-  for (const source of sources) found.entry(command, hasEnding(source) ? 'file' : 'tree', source);
-  arrive(command, found, transfer, { whole: true, itself: exact });
-  const sure = !options.has('-n', '-i', '-u', '--no-clobber', '--interactive', '--update');
-  if (exact && sure) found.forget(command, target);
-  for (const source of sources)
-    for (const name of namesOf(transfer, source)) found.rename(command, source, name);
-  if (sure) found.forget(command, sources);
+  for (const source of transfer.sources) {
+    if (hasEnding(source)) found.file(command, source);
+    else found.tree(command, source);
+  }
+  arrive(command, found, transfer, true);
 };
 
 const copy: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-t -S --target-directory --suffix' });
   const transfer = transferOf(options);
   if (transfer === undefined) return;
-  arrive(command, found, transfer, { whole: options.has('-r', '-R', '-a', '--recursive', '--archive') });
-  if (options.has('-l', '--link')) linked(command, found, transfer, 'hard');
-  else if (options.has('-s', '--symbolic-link')) linked(command, found, transfer, 'symbolic');
+  arrive(command, found, transfer, options.has('-r', '-R', '-a', '--recursive', '--archive'));
+  // A hard link doesn't show later whose file it is, so it counts as a change of the file.
+  if (options.has('-l', '--link')) found.file(command, transfer.sources);
 };
-
-/**
- * Other names for the sources. A hard link does not show later whose file it is, so it counts as a change of
- * the file; a symbolic link is followed, on the disk and within this command line.
- */
-function linked(
-  command: SimpleCommand,
-  found: ShellFindings,
-  transfer: Transfer,
-  kind: 'hard' | 'symbolic' | 'relative',
-): void {
-  const { sources } = transfer;
-  if (kind === 'hard') found.file(command, sources);
-  for (const source of sources)
-    for (const name of namesOf(transfer, source)) {
-      if (kind === 'symbolic') found.link(command, name, besides(name, source), source.text);
-      else found.link(command, name, source);
-    }
-}
-
-/** A symbolic link's text is read from where the link is. */
-function besides(name: Word, target: Word): Word {
-  const folder = mapWord(name, (text) => (text.includes('/') ? text.replace(/[^/]*$/, '') : ''));
-  return within(folder, target);
-}
 
 const install: Writer = (command, found) => {
   const takes = '-m -o -g -t -S --mode --owner --group --target-directory';
   const options = parseOptions(command.args, { takes });
   if (options.has('-d', '--directory')) return found.file(command, options.operands);
   const transfer = transferOf(options);
-  if (transfer !== undefined) arrive(command, found, transfer, {});
+  if (transfer !== undefined) arrive(command, found, transfer);
 };
 
 const link: Writer = (command, found) => {
@@ -153,16 +111,9 @@ const link: Writer = (command, found) => {
   // `ln -n` takes a link to a folder for a file.
   const exact = given.exact || (!given.into && options.has('-n', '--no-dereference'));
   const transfer = { ...given, exact };
-  arrive(command, found, transfer, { itself: true });
-  const kind = !options.has('-s', '--symbolic')
-    ? 'hard'
-    : options.has('-r', '--relative')
-      ? 'relative'
-      : 'symbolic';
-  // Without -f it fails where there is something, and else what is there may be a folder.
-  if (exact && options.has('-f', '--force') && !options.has('-i', '--interactive'))
-    found.forget(command, transfer.target);
-  linked(command, found, transfer, kind);
+  arrive(command, found, transfer);
+  // A hard link doesn't show later whose file it is, so it counts as a change of the file.
+  if (!options.has('-s', '--symbolic')) found.file(command, transfer.sources);
 };
 
 const rsync: Writer = (command, found) => {
@@ -175,7 +126,7 @@ const rsync: Writer = (command, found) => {
   if (target === undefined || sources.length === 0) return;
   if (options.has('--remove-source-files')) found.tree(command, sources);
   const files = sources.every(hasEnding) && !options.has('--delete');
-  if (files) arrive(command, found, { sources, target, into: isFolder(target), exact: false }, {});
+  if (files) arrive(command, found, { sources, target, into: isFolder(target), exact: false });
   else found.tree(command, target);
 };
 
@@ -183,7 +134,7 @@ const scp: Writer = (command, found) => {
   const takes = '-P -i -o -c -F -J -l -S -D -X';
   const options = parseOptions(command.args, { takes });
   const transfer = transferOf(options);
-  if (transfer !== undefined) arrive(command, found, transfer, { whole: options.has('-r') });
+  if (transfer !== undefined) arrive(command, found, transfer, options.has('-r'));
 };
 
 const dd: Writer = (command, found) => {
@@ -197,13 +148,11 @@ const dd: Writer = (command, found) => {
   }
 };
 
-/** Names that are gone afterwards, and links by those names with them. */
 function removed(whole: (options: Options) => boolean): Writer {
   return (command, found) => {
     const options = parseOptions(command.args);
-    found.entry(command, whole(options) ? 'tree' : 'file', options.operands);
-    if (!options.has('-i', '-I', '--interactive', '--help', '--version'))
-      found.forget(command, options.operands);
+    if (whole(options)) found.tree(command, options.operands);
+    else found.file(command, options.operands);
   };
 }
 
@@ -218,22 +167,6 @@ const find: Writer = (command, found) => {
   });
 };
 
-const split: Writer = (command, found) => {
-  const options = parseOptions(command.args, {
-    takes: '-a -b -C -l -n -t --lines --bytes --number --suffix-length',
-  });
-  const prefix = options.operands[1] ?? literal('x');
-  found.file(command, isKnown(prefix) ? { text: `${prefix.text}*`, glob: true } : prefix);
-};
-
-const csplit: Writer = (command, found) => {
-  const [prefix = literal('xx')] = parseOptions(command.args, { takes: '-f -b -n --prefix' }).values(
-    '-f',
-    '--prefix',
-  );
-  found.file(command, isKnown(prefix) ? { text: `${prefix.text}*`, glob: true } : prefix);
-};
-
 export const fileWriters: Readonly<Record<string, Writer>> = {
   rm: remove,
   grm: remove,
@@ -244,7 +177,6 @@ export const fileWriters: Readonly<Record<string, Writer>> = {
   truncate: operands({ takes: '-s -r --size --reference' }),
   touch: operands({ takes: '-r -d -t --reference --date' }),
   mkdir: operands({ takes: '-m --mode' }),
-  mkfifo: operands({ takes: '-m' }),
   tee: operands(),
   sponge: operands(),
   chmod: permissions,
@@ -262,6 +194,4 @@ export const fileWriters: Readonly<Record<string, Writer>> = {
   scp,
   dd,
   find,
-  split,
-  csplit,
 };

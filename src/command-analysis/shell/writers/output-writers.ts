@@ -1,6 +1,5 @@
 import { type OptionSpec, parseOptions } from '../program-options.ts';
-import type { SimpleCommand } from '../shell-command.ts';
-import type { ShellFindings, Writer } from '../shell-findings.ts';
+import type { Writer } from '../shell-findings.ts';
 import { baseName, isKnown, literal, mapWord, textSeen, type Word, within } from '../word.ts';
 
 /** Programs that write what an option names. */
@@ -158,22 +157,10 @@ function databaseOf(file: Word): Word {
   return mapWord(file, (text) => text.replace(/^file:(?:\/\/)?([^?]*).*$/s, '$1'));
 }
 
-/** Programs whose last operand is what they make. */
-function last(takes: string): Writer {
-  return (command, found) => {
-    const { operands } = parseOptions(command.args, { takes, oneDash: true });
-    const target = operands.at(-1);
-    if (target !== undefined && operands.length > 0) found.file(command, target);
-  };
-}
-
 const second: Writer = (command, found) => {
   const target = parseOptions(command.args, { takes: '-f -s -w' }).operands[1];
   if (target !== undefined) found.file(command, target);
 };
-
-const venv: Writer = (command: SimpleCommand, found: ShellFindings) =>
-  found.tree(command, parseOptions(command.args, { takes: '-p --prompt --python' }).operands);
 
 const ESBUILD = { takes: '--format --platform --target', oneDash: true };
 
@@ -193,8 +180,6 @@ export const outputWriters: Readonly<Record<string, Writer>> = {
   unxz: compress('.xz', true),
   sort: option('-o --output', '', { takes: '-k -t -S -T --key --field-separator' }),
   uniq: second,
-  xxd: second,
-  iconv: option('-o --output', '', { takes: '-f -t' }),
   tsc,
   protoc,
   esbuild: option('--outfile', '--outdir', ESBUILD),
@@ -202,7 +187,6 @@ export const outputWriters: Readonly<Record<string, Writer>> = {
   rollup: option('-o --file', '-d --dir', { takes: '-c -f -i -p' }),
   swc: option('-o --out-file', '-d --out-dir'),
   babel: option('-o --out-file', '-d --out-dir'),
-  sass: second,
   openssl: option('-out -keyout', '', {
     oneDash: true,
     takes: '-in -inkey -subj -days -newkey -config -pass',
@@ -211,21 +195,11 @@ export const outputWriters: Readonly<Record<string, Writer>> = {
   'ssh-keygen': keygen,
   sqlite3: sqlite,
   pandoc: option('-o --output', '', { takes: '-f -t --from --to' }),
-  dot: option('-o', '', { takes: '-T -K' }),
   gcc: option('-o', '', { takes: '-I -L -D -x -include' }),
   cc: option('-o', '', { takes: '-I -L -D -x -include' }),
   'g++': option('-o', '', { takes: '-I -L -D -x -include' }),
   clang: option('-o', '', { takes: '-I -L -D -x -include' }),
   'clang++': option('-o', '', { takes: '-I -L -D -x -include' }),
   rustc: option('-o', '--out-dir', { takes: '-C --edition --crate-type --crate-name -L' }),
-  ffmpeg: last('-i -f -c -vf -af -ss -t -to -r -b -s -map -codec -c:v -c:a -crf -preset'),
-  convert: last('-resize -quality -crop -density -background -gravity'),
-  magick: last('-resize -quality -crop -density -background -gravity'),
   pg_dump: option('-f --file', '', { takes: '-h -p -U -t -n -d -F' }),
-  'pip-compile': option('-o --output-file'),
-  virtualenv: venv,
-  venv,
-  openapi: option('-o --output'),
-  'openapi-typescript': option('-o --output'),
-  json2ts: option('-o --output', '', { takes: '-i' }),
 };

@@ -1,4 +1,3 @@
-import { awkTargets } from '../awk-script.ts';
 import { writesInCode } from '../code/code-writes.ts';
 import { codeOf } from '../interpreters.ts';
 import { patchTargets } from '../patches.ts';
@@ -60,7 +59,8 @@ const code: Writer = (command, found) => {
   for (const path of unclear) found.file(command, unknownWord(path));
 };
 
-const AWK_SETS = /\b([A-Za-z_]\w*)\s*=\s*"([^"\n]*)"/g;
+/** `print … > "out.txt"`. In parentheses a `>` compares. The length is bounded because each `print` is tried. */
+const AWK_PRINTS_TO = /\bprintf?\b[^;}()\n]{0,500}?>\s*"([^"\n]+)"/g;
 
 const awk: Writer = (command, found) => {
   const options = parseOptions(command.args, { takes: '-i -f -F -v -e --include --file --assign' });
@@ -68,14 +68,7 @@ const awk: Writer = (command, found) => {
   const read = options.values('-f', '--file').some(({ text }) => /^(?:-|\/dev\/stdin)$/.test(text));
   const own = given ? options.values('-e')[0]?.text : options.operands[0]?.text;
   const program = own ?? (read ? textOf(command.input) : undefined) ?? '';
-  const variables = new Map<string, string>();
-  for (const { text } of options.values('-v', '--assign'))
-    variables.set(text.replace(/=.*$/s, ''), text.replace(/^[^=]*=/, ''));
-  for (const [, name = '', value = ''] of program.matchAll(AWK_SETS)) variables.set(name, value);
-  for (const { path, variable = '' } of awkTargets(program)) {
-    const target = path ?? variables.get(variable);
-    if (target !== undefined) found.file(command, literal(target));
-  }
+  for (const [, path = ''] of program.matchAll(AWK_PRINTS_TO)) found.file(command, literal(path));
   const editsInPlace = options.values('-i', '--include').some(({ text }) => text === 'inplace');
   const files = given ? options.operands : options.operands.slice(1);
   if (editsInPlace)
