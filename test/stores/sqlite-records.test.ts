@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { systemRandom } from '../../src/kernel/ids.ts';
 import { StoreFailure } from '../../src/kernel/refusal.ts';
 import type { Range } from '../../src/ledger/decision.ts';
 import {
@@ -59,7 +60,7 @@ class Process {
   }
 
   static async on(path: string): Promise<Process> {
-    return new Process(await openFile(path, systemClock));
+    return new Process(await openFile(path, { clock: systemClock, random: systemRandom }));
   }
 
   /** As the writer does it. */

@@ -162,6 +162,7 @@ export const requirements: Readonly<Record<string, string>> = {
     'the store is chosen in one order, never by SUPABASE_URL alone; locks and work can be had through PostgREST under row level security',
   'STORE-5': "on PostgreSQL all of the seed's tables exist under their names, with readable columns",
   'STORE-6': 'what only POSIX has is known, each with what Windows does instead',
+  'STORE-7': 'many short processes at once on one SQLite file are all answered, however busy the machine is',
   'GUARD-8':
     'removing build output, temporary files or what git has unchanged is excused by named rules that can be switched off',
   'BID-1':

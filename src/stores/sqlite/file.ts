@@ -1,9 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../kernel/clock.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
+import type { StoreContext } from '../../ledger/store-port.ts';
 import { folderFailure, isBusy, storeFailure } from './errors.ts';
+import { Patience } from './patience.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_EPOCH } from './schema.ts';
 
 /**
@@ -39,28 +40,33 @@ export function isWindowsShare(path: string): boolean {
   return WINDOWS_SHARE.test(path);
 }
 
-/** Opens or creates the file and migrates it to this version's schema. Many processes may do so at once. */
-export async function openFile(path: string, clock: Clock, brief = false): Promise<DatabaseSync> {
+/** Opens or creates the file and migrates it to this version's schema. Many processes may do so at once: one of them does it. */
+export async function openFile(
+  path: string,
+  { clock, random, brief = false }: Pick<StoreContext, 'clock' | 'random' | 'brief'>,
+): Promise<DatabaseSync> {
   const file = isAbsolute(path) ? path : resolve(path);
   try {
     prepareFolder(file);
   } catch (error) {
     throw folderFailure(error);
   }
-  const started_ms = clock.elapsed_ms();
+  const patience = new Patience(clock, random);
+  let database: DatabaseSync | undefined;
   for (;;) {
-    let database: DatabaseSync | undefined;
     try {
       // No busy handler: it would block the whole process, and it lets some writers starve. The writer does
-      // its own waiting.
-      database = new DatabaseSync(file, { timeout: 0 });
+      // its own waiting. It stays open while we wait: the process that closes a file last cleans up after all others.
+      database ??= new DatabaseSync(file, { timeout: 0 });
       setUp(database, brief && existsSync(`${file}-wal`));
       return database;
     } catch (error) {
-      database?.close();
-      if (!isBusy(error) || clock.elapsed_ms() - started_ms > OPEN_WAIT_MS) throw storeFailure(error, file);
-      await clock.sleep(5);
+      if (!isBusy(error) || patience.isOver(OPEN_WAIT_MS, OPEN_WAIT_MS)) {
+        database?.close();
+        throw storeFailure(error, file);
+      }
     }
+    await patience.pause();
   }
 }
 

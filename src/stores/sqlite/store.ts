@@ -63,7 +63,7 @@ export async function openSqliteFile(
 }
 
 async function openOnce(path: string, context: StoreContext, attach?: Attach): Promise<OpenedFile> {
-  const database = await openFile(path, context.clock, context.brief);
+  const database = await openFile(path, context);
   const writer = new Writer(database, path, context);
   try {
     writer.checkAnswered();

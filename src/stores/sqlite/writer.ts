@@ -8,6 +8,7 @@ import { isBusy, storeFailure } from './errors.ts';
 import { FileGuard } from './file-guard.ts';
 import { Gathering } from './gathering.ts';
 import { ownRow } from './own-row.ts';
+import { Patience } from './patience.ts';
 import { Records } from './records.ts';
 import { Statements } from './statements.ts';
 import { Wal } from './wal.ts';
@@ -276,14 +277,11 @@ export class Writer {
   }
 
   /**
-   * One transaction, with the file's write lock from its start. SQLite's own waiting blocks the process and
-   * starves some (one of four made 874 commits, another none), so we wait here: with a random pause that gets
-   * shorter the longer this process has waited. From there to the commit nothing is awaited: a read of this
+   * One transaction, with the file's write lock from its start. From there to the commit nothing is awaited: a read of this
    * process would find itself inside the transaction.
    */
   async #transact(stuck_ms: number, wait_ms_max: number, body: () => void): Promise<void> {
-    const started_ms = this.#clock.elapsed_ms();
-    let moved_ms = started_ms;
+    let patience: Patience | undefined;
     let version: number | undefined;
     for (;;) {
       this.checkFile();
@@ -292,12 +290,12 @@ export class Writer {
         break;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        const now_ms = this.#clock.elapsed_ms();
+        patience ??= new Patience(this.#clock, this.#random);
         const current = this.#committedVersion();
-        if (current !== version) moved_ms = now_ms;
+        if (current !== version) patience.moved();
         version = current;
-        if (now_ms - moved_ms > stuck_ms || now_ms - started_ms > wait_ms_max) throw error;
-        await this.#clock.sleep(this.#pause_ms(now_ms - started_ms));
+        if (patience.isOver(stuck_ms, wait_ms_max)) throw error;
+        await patience.pause();
       }
     }
     const notes = this.#notes;
@@ -380,14 +378,6 @@ export class Writer {
     if (this.statements.journal?.catchUp() !== true) return this.records.catchUp();
     this.records.startAnew();
     return true;
-  }
-
-  /**
-   * Never so short that the waiting processes take the processor from the one that writes: 32 of them made 25
-   * commits a second.
-   */
-  #pause_ms(waited_ms: number): number {
-    return 1 + this.#random.fraction() * Math.max(8, 16 - waited_ms / 20);
   }
 
   #rollback(): void {
