@@ -43,6 +43,7 @@ const PARTS: Record<string, Part> = {
   },
   during: { entry: 'transports/hooks/hook-program.ts', always: ['./living.ts', './touched.ts'] },
   shell: { entry: 'features/guardrails/command-line.ts' },
+  sweeps: { entry: 'transports/shared/whole-tree.ts' },
   judging: { entry: 'transports/hooks/judging.ts' },
   guardrails: { entry: 'features/guardrails/project-file.ts' },
   sql: { entry: 'features/guardrails/sql/assess-sql.ts' },

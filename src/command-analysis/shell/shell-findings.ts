@@ -20,6 +20,10 @@ export interface Sweep {
    * unknown.
    */
   readonly folder: string;
+  /** What follows the verb: `['--ff-only', 'topic']`. Undefined: only the running shell will know all of it, or it is another repository. */
+  readonly words?: readonly string[] | undefined;
+  /** The file that it reads as its input, as paths are written. */
+  readonly reads?: string | undefined;
 }
 
 /** What a tool call would touch. Reads are not in it. */
@@ -35,6 +39,7 @@ export const NOTHING: Touched = { writes: [], unknown: [], everywhere: [] };
 
 const WRITES_MAX = 500;
 const UNKNOWN_MAX = 20;
+const SWEEPS_MAX = 50;
 /** Terminals, sockets, streams. */
 const NO_FILE = /^(?:\/dev\/(?!shm\/)|\/proc\/self\/fd\/)/;
 /** Programs that take `host:path` for a place on another machine. */
@@ -79,10 +84,17 @@ export class ShellFindings {
     this.#unknown.add(what);
   }
 
-  everywhere({ folder }: SimpleCommand, command: string): void {
+  /** `reads`: the file with its input, as seen from where the command line starts. */
+  everywhere({ folder, args }: SimpleCommand, command: string, reads?: Word): void {
     const where = isKnown(folder) && !folder.glob ? folder.text : '';
+    const words = args.every((word) => isKnown(word) && !word.glob)
+      ? args.map(({ text }) => text)
+      : undefined;
+    const file = isKnown(reads) && !reads.glob ? reads.text : undefined;
     this.#everywhere ??= new Map();
-    this.#everywhere.set(`${command} ${where}`, { command, folder: where });
+    const name = [command, where, file, ...(words ?? ['?'])].join('\0');
+    if (this.#everywhere.size < SWEEPS_MAX)
+      this.#everywhere.set(name, { command, folder: where, words, reads: file });
   }
 
   #add(command: SimpleCommand, word: Word, how: 'file' | 'tree'): void {

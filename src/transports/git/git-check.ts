@@ -1,25 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  type ExclusiveLock,
-  everyExclusiveLock,
-  everyPlace,
-  exclusiveLocksInReach,
-  filesHeld,
-  furtherNeeds,
-  type HeldBy,
-  reachOf,
-} from '../../features/locks/index.ts';
-import { type SessionState, sessionKey } from '../../features/sessions/index.ts';
-import { areaName } from '../../kernel/area.ts';
-import { isoTime } from '../../kernel/clock.ts';
-import { normalisePath } from '../../kernel/path.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
 import { findWorkspace, type Workspace } from '../../kernel/workspace.ts';
 import type { Actor } from '../../ledger/log.ts';
-import type { Coxswain } from '../../runtime/coxswain.ts';
 import { open } from '../../runtime/open.ts';
 import { defaultStore } from '../../runtime/open-ledger.ts';
+import { describeHolder, everyLock, heldAmong, heldByTheLiving } from '../shared/files-held.ts';
 import type { HeldFile } from '../shared/held-by-others.ts';
 import { type Committer, findCommitter } from './git-committer.ts';
 
@@ -39,8 +25,6 @@ export interface Conflict {
   readonly now_ms: number;
 }
 
-/** Locks are queried by file only if there are very many of them; then this many files at a time. */
-const FILES_PER_LOOK = 50;
 const REPOSITORIES_MAX = 4;
 
 /**
@@ -61,11 +45,11 @@ export async function findConflict(
     if (store === undefined) continue;
     const coxswain = await open({ ...place, store, cwd: workspace.root, presence: 'off' });
     try {
-      const locks = await locksIn(coxswain);
+      const locks = await everyLock(coxswain);
       if (locks?.length === 0) continue;
       names ??= await changed();
-      const files = new Set(names.map((name) => keyOf(`${root}/${name}`, workspace)));
-      const held = filesHeld(files, locks ?? (await locksOn([...files], coxswain)));
+      const paths = names.map((name) => `${root}/${name}`);
+      const held = await heldAmong(paths, coxswain, locks);
       if (held.length === 0) continue;
       const committer = await findCommitter(coxswain, fallback, place.env);
       const { at_ms = Number.POSITIVE_INFINITY } = place;
@@ -73,7 +57,7 @@ export async function findConflict(
         ({ lease }) => lease.agent_id !== committer.agent_id && lease.granted_at_ms <= at_ms,
       );
       const { alive, now_ms } = await heldByTheLiving(foreign, coxswain);
-      if (alive.length > 0) return { held: alive.map(describe), committer, now_ms };
+      if (alive.length > 0) return { held: alive.map(describeHolder), committer, now_ms };
     } finally {
       await coxswain.close();
     }
@@ -105,55 +89,4 @@ function storeOf({ store, cwd }: CheckPlace, workspace: Workspace): string | und
   if (file === undefined || existsSync(resolve(cwd, file))) return url;
   if (store === undefined) return undefined;
   throw new StoreFailure('database_unavailable', `There is no store at ${file}.`);
-}
-
-async function locksIn({ store, project }: Coxswain): Promise<ExclusiveLock[] | undefined> {
-  const { loaded, now_ms } = await store.find(project, { ranges: [everyPlace] });
-  return everyExclusiveLock(loaded, now_ms);
-}
-
-async function locksOn(files: readonly string[], { store, project }: Coxswain): Promise<ExclusiveLock[]> {
-  const locks: ExclusiveLock[] = [];
-  for (let start = 0; start < files.length; start += FILES_PER_LOOK) {
-    const reach = reachOf(files.slice(start, start + FILES_PER_LOOK).map((file) => ({ place: file })));
-    let { loaded, now_ms } = await store.find(project, reach.needs);
-    const more = furtherNeeds(reach, loaded);
-    if (more !== undefined) {
-      const keys = [...(reach.needs.keys ?? []), ...(more.keys ?? [])];
-      ({ loaded, now_ms } = await store.find(project, { keys }));
-    }
-    locks.push(...exclusiveLocksInReach(reach, loaded, now_ms));
-  }
-  return locks;
-}
-
-/** A session that has been silent for too long is dead: the next agent that wants its locks gets them. */
-async function heldByTheLiving(
-  held: readonly HeldBy[],
-  { store, project, presence }: Coxswain,
-): Promise<{ alive: HeldBy[]; now_ms: number }> {
-  const { loaded, now_ms } = await store.find(project, { keys: held.map(({ lease }) => sessionKey(lease)) });
-  const alive = held.filter(({ lease }) => {
-    const session = loaded.get<SessionState>(sessionKey(lease))?.state;
-    return session === undefined || now_ms - session.last_heartbeat_ms < presence.stale_ms;
-  });
-  return { alive, now_ms };
-}
-
-/** A name that can't be locked by itself may still lie in a folder that can be. */
-function keyOf(path: string, workspace: Workspace): string {
-  const normal = normalisePath(path, workspace);
-  return normal.ok ? normal.key : path.slice(workspace.root.length + 1).normalize('NFC');
-}
-
-function describe({ file, area, lease }: HeldBy): HeldFile {
-  const name = areaName(area);
-  return {
-    path: file,
-    held_by: lease.agent_id,
-    agent_type: lease.agent_type,
-    reason: lease.reason,
-    expires_at: isoTime(lease.expires_at_ms),
-    within: name === file ? undefined : name,
-  };
 }

@@ -1,3 +1,4 @@
+import type { Sweep } from '../../command-analysis/shell/shell-findings.ts';
 import type { Standing } from '../../features/trust/index.ts';
 import { type Refusal, refusalCode } from '../../kernel/refusal.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
@@ -8,7 +9,6 @@ import { FILES_MAX, type Looked, locksOn, lookAt, notHeld, release, take } from 
 import type { HookPlace } from './hook-place.ts';
 import { countFiles, isAboutProfile, locksFirst, standingFor } from './permitted.ts';
 import { type Foreseen, isWorthJudging } from './touched.ts';
-import { endangered } from './whole-tree.ts';
 import { lockable } from './written-areas.ts';
 
 /**
@@ -62,7 +62,7 @@ async function makeOwn(
   // An agent that may write only under a lock does not get away with a warning either.
   const policy = order.locks === 'warn' && locksFirst(standing) ? 'auto' : order.locks;
   let failure: unknown;
-  const wiped = await endangered(everywhere, place, call.cwd).catch((error: unknown) => {
+  const wiped = await swept(everywhere, place, call.cwd).catch((error: unknown) => {
     failure = error;
     return undefined;
   });
@@ -80,6 +80,14 @@ async function makeOwn(
   if (over === undefined) return { fresh: taken.fresh, verdict };
   await release(place, taken.fresh);
   return { fresh: [], verdict: { deny: over } };
+}
+
+/** What git commands for a whole work tree would do to files that other agents hold. */
+async function swept(sweeps: readonly Sweep[], place: HookPlace, cwd: string): Promise<string | undefined> {
+  if (sweeps.length === 0) return undefined;
+  const { endangered } = await import('../shared/whole-tree.ts');
+  const found = await endangered(sweeps, { ...place, cwd });
+  return found && `${found.why}\n${heldText(found.held, place.coxswain.clock.now_ms())}`;
 }
 
 /** Locks what the agent does not hold yet, or says what is in the way. */

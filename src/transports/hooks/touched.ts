@@ -92,7 +92,11 @@ function seenFrom<T extends Touched>(folder: string | undefined, touched: T): T 
   const at = folder.replace(/\/+$/, '');
   const from = (path: string): string => (path.startsWith('/') ? path : path === '.' ? at : `${at}/${path}`);
   const seen = ({ path, how }: Write): Write => ({ path: from(path), how });
-  const everywhere = touched.everywhere.map((sweep) => ({ ...sweep, folder: from(sweep.folder) }));
+  const everywhere = touched.everywhere.map((sweep) => ({
+    ...sweep,
+    folder: from(sweep.folder),
+    reads: sweep.reads === undefined ? undefined : from(sweep.reads),
+  }));
   return { ...touched, writes: touched.writes.map(seen), everywhere };
 }
 

@@ -143,11 +143,12 @@ test('[LOCK-12] what an unfinished merge brings from another commit is no work o
   write('a.txt');
   git(stage.repo, 'commit', '-qam', 'theirs');
   git(stage.repo, 'switch', '-q', 'main');
-  await stage.ask('bob', 'acquire_lock', { file_paths: ['a.txt'] });
   const merge = 'git merge --no-ff --no-commit theirs';
   const merged = await run(
     stage.agent('alice'),
-    () => {
+    async () => {
+      // Before the merge it would have been in its way.
+      await stage.ask('bob', 'acquire_lock', { file_paths: ['a.txt'] });
       git(stage.repo, ...merge.split(' ').slice(1));
       write('b.txt');
     },

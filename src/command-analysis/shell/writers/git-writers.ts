@@ -10,6 +10,8 @@ import {
   literal,
   mapWord,
   shortFolder,
+  textOf,
+  unknownWord,
   type Word,
   within,
 } from '../word.ts';
@@ -23,14 +25,22 @@ interface Git {
   readonly tree: SimpleCommand;
   readonly found: ShellFindings;
   readonly options: Options;
+  /** The file with its input, as seen from where the command line starts. */
+  readonly reads: Word | undefined;
 }
 
 const GLOBAL = '-C -c --git-dir --work-tree --namespace --exec-path --config-env';
 const TAKES =
   '-m -b -B -c -C -e -j -s -X -o --branch --depth --jobs --origin --reference --source --message --onto --exec --strategy --pathspec-from-file --orphan --conflict --directory --exclude --output';
 
-/** What only these commands take. */
-const ALSO_TAKES: Readonly<Record<string, string>> = { apply: '-p', 'merge-file': '-L' };
+/** Instead of those: a letter may mean something else, as `-m` does for a checkout. */
+const OWN_TAKES: Readonly<Record<string, string>> = {
+  apply: `${TAKES} -p`,
+  'merge-file': `${TAKES} -L`,
+  checkout: '-b -B --orphan --conflict --pathspec-from-file',
+  switch: '-c -C --create --force-create --orphan --conflict',
+  'read-tree': '',
+};
 
 /** `.`, `:/` and the like: all of the work tree, or of the folder that was changed into. */
 function isEverything({ text }: Word): boolean {
@@ -113,8 +123,8 @@ function checkout(git: Git): void {
 }
 
 function switchBranch({ options, found, tree }: Git): void {
-  const creates = options.has('-c', '-C', '--create', '--force-create', '--orphan');
-  if (creates ? options.operands.length > 0 : options.operands.length > 0 || options.has('-')) {
+  // A new branch starts at what is there, unless another start is named; an orphan starts with no file at all.
+  if (options.operands.length > 0 || options.has('--orphan')) {
     const force = options.has('-f', '--force', '--discard-changes');
     found.everywhere(tree, force ? 'git switch --force' : 'git switch');
   }
@@ -165,11 +175,18 @@ function stash(git: Git): void {
   else found.everywhere(tree, 'git stash');
 }
 
-function apply({ options, command, found }: Git): void {
+function apply({ options, command, tree, found, reads }: Git): void {
   if (options.has('--check', '--stat', '--numstat', '--summary', '--cached')) return;
   const level = Number(options.values('-p')[0]?.text ?? 1) || 0;
   const files = options.operands.filter(({ text }) => text !== '-');
   patched(command, found, level, files, options.values('--directory')[0]);
+  if (files.length > 0 || textOf(command.input) === undefined) found.everywhere(tree, 'git apply', reads);
+}
+
+function am(git: Git): void {
+  const { options, command, found, reads } = git;
+  whole('am')(git, reads);
+  if (options.operands.length === 0 && textOf(command.input) !== undefined) patched(command, found, 1, []);
 }
 
 function worktree({ options, command, found }: Git): void {
@@ -215,14 +232,26 @@ function setsByWords([first, ...rest]: readonly Word[]): boolean {
 }
 
 /** Commands that bring the work tree to another commit. */
-function whole(name: string, ...harmless: readonly string[]): (git: Git) => void {
-  return ({ options, found, tree }) => {
-    if (!options.has('--dry-run', '--show-current-patch', ...harmless)) found.everywhere(tree, `git ${name}`);
+function whole(name: string, ...harmless: readonly string[]): (git: Git, reads?: Word) => void {
+  return ({ options, found, tree }, reads) => {
+    if (!options.has('--dry-run', '--show-current-patch', ...harmless))
+      found.everywhere(tree, `git ${name}`, reads);
   };
 }
 
 const output = ({ options, command, found }: Git): void =>
   found.file(command, options.values('-o', '--output'));
+
+/** The only file that a command reads: by `<`, or printed for it by `cat`. */
+function inputOf({ reads, from, folder }: SimpleCommand): Word | undefined {
+  const [printer] = from;
+  const printed = from.length === 1 && printer?.name === 'cat' ? printer.args : [];
+  const [file, ...more] = reads.length > 0 ? reads : printed;
+  return file === undefined || more.length > 0 ? undefined : within(folder, file);
+}
+
+/** With these, what git says about the work tree around the folder says nothing about the command. */
+const OTHER_REPOSITORY = ['GIT_DIR', 'GIT_COMMON_DIR', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY'];
 
 const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   checkout,
@@ -234,7 +263,7 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   reset,
   stash,
   apply,
-  am: whole('am'),
+  am,
   merge: whole('merge', '--quit'),
   rebase: whole('rebase', '--quit'),
   pull: whole('pull'),
@@ -287,8 +316,13 @@ export const git: Writer = (command, found) => {
   for (const into of global.values('-C')) folder = shortFolder(within(folder, into));
   const [other] = [...global.values('--work-tree'), ...(command.variables.get('GIT_WORK_TREE') ?? [])];
   const args = words.slice(start + 1);
-  const options = parseOptions(args, { takes: `${TAKES} ${ALSO_TAKES[name] ?? ''}` });
+  const options = parseOptions(args, { takes: OWN_TAKES[name] ?? TAKES });
   const own = { ...command, args, folder };
-  const tree = other === undefined ? own : { ...own, folder: shortFolder(within(folder, other)) };
-  COMMANDS[name]?.({ command: own, tree, found, options });
+  const isOther = global.has('--git-dir') || OTHER_REPOSITORY.some((each) => command.variables.has(each));
+  const tree = {
+    ...own,
+    args: isOther ? [unknownWord('another repository')] : args,
+    folder: other === undefined ? folder : shortFolder(within(folder, other)),
+  };
+  COMMANDS[name]?.({ command: own, tree, found, options, reads: inputOf(command) });
 };
