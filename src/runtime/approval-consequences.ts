@@ -23,5 +23,10 @@ export const consequences: ApprovalConsequences = {
   decide: consequence,
   // An approval may have converged an edge, which the fleet's files then show.
   afterwards: async (answer, step) =>
-    answer.outcome === 'converged' ? { ...answer, ...(await showConverged(step)) } : answer,
+    answer.outcome === 'converged'
+      ? {
+          ...answer,
+          ...(await showConverged(step, { feature: String(answer.feature), edge: String(answer.edge) })),
+        }
+      : answer,
 };

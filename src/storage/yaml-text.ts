@@ -8,20 +8,12 @@ import {
   type Node,
   parseDocument,
   type Scalar,
-  stringify,
   visit,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
 import { canonical, type Json } from '../kernel/json.ts';
-
-/** One value to be changed. */
-export interface Setting {
-  readonly path: readonly string[];
-  readonly value: Json;
-  /** A new value goes after the last of these keys that exists; without one, to the end of its map. */
-  readonly after?: readonly string[] | undefined;
-}
+import { type Setting, spliced } from './yaml-splices.ts';
 
 export type Rewritten = { readonly text: string } | { readonly problem: string };
 
@@ -121,133 +113,4 @@ function copyFor(alias: Alias, node: Scalar | YAMLMap | YAMLSeq | undefined): No
   const unnamed = (_key: unknown, each: Scalar | YAMLMap | YAMLSeq) => void delete each.anchor;
   visit(copy, { Scalar: unnamed, Map: unnamed, Seq: unnamed });
   return copy;
-}
-
-interface Splice {
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-}
-
-/** Undefined: it can't be done by replacing parts of the text. */
-function spliced(text: string, settings: readonly Setting[], document: Document): string | undefined {
-  const splices: Splice[] = [];
-  for (const setting of settings) {
-    const found = splicesFor(text, setting, document);
-    if (found === undefined) return undefined;
-    splices.push(...found);
-  }
-  // From the end on, so that earlier offsets stay valid; of two changes at one place the first stays before
-  // the second.
-  const ordered = splices.map((splice, order) => ({ ...splice, order }));
-  ordered.sort((a, b) => b.from - a.from || b.order - a.order);
-  return ordered.reduce(
-    (now, { from, to, text: put }) => `${now.slice(0, from)}${put}${now.slice(to)}`,
-    text,
-  );
-}
-
-function splicesFor(
-  text: string,
-  { path, value, after }: Setting,
-  document: Document,
-): readonly Splice[] | undefined {
-  const node = document.getIn(path, true);
-  const map = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  if (!isMap(map)) return undefined;
-  const key = String(path.at(-1));
-  if (isScalar(node) && typeof value === 'object' && value !== null)
-    return unfolded(text, map, key, node, value);
-  if (node !== undefined && !isScalar(node)) return undefined;
-  const one = isScalar(node)
-    ? replaced(text, node, value as Exclude<Json, object>)
-    : inserted(text, map, key, value, after);
-  return one && [one];
-}
-
-/** `error: null  # why` becomes `error:  # why`, with the new contents on the lines below. */
-function unfolded(
-  text: string,
-  map: YAMLMap,
-  key: string,
-  node: Scalar,
-  value: Json & object,
-): readonly Splice[] | undefined {
-  const place = map.flow === true ? undefined : lineOf(text, map, key);
-  if (place === undefined || !node.range || node.anchor !== undefined || node.tag !== undefined)
-    return undefined;
-  const [from, to] = node.range;
-  // With no old value there is nothing to remove: the blank before a comment belongs to the comment.
-  const blanks = from === to ? 0 : (/[ \t]*$/.exec(text.slice(0, from))?.[0].length ?? 0);
-  const taken = { from: from - blanks, to, text: '' };
-  const below = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
-  const { indent, end, eol } = place;
-  const lines = below.map((each) => `${eol}${indent}  ${each}`).join('');
-  // A scalar of several lines ends after the line of its key.
-  return to > end ? undefined : [taken, { from: end, to: end, text: lines }];
-}
-
-interface KeyLine {
-  readonly indent: string;
-  /** The end of the line of its value, including a comment. */
-  readonly end: number;
-  readonly eol: string;
-}
-
-function lineOf(text: string, map: YAMLMap, key: string): KeyLine | undefined {
-  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key);
-  if (!isScalar(pair?.key) || !pair.key.range || !isScalar(pair.value)) return undefined;
-  const [start] = pair.key.range;
-  const line = text.lastIndexOf('\n', start - 1) + 1;
-  const indent = text.slice(line, start);
-  if (indent.trim() !== '') return undefined;
-  const found = text.indexOf('\n', pair.value.range?.[1] ?? start);
-  const last = found === -1 ? text.length : found;
-  const isCrLf = text[last - 1] === '\r';
-  return { indent, end: isCrLf ? last - 1 : last, eol: isCrLf ? '\r\n' : '\n' };
-}
-
-function replaced(text: string, node: Scalar, value: Exclude<Json, object>): Splice | undefined {
-  if (!node.range || node.anchor !== undefined || node.tag !== undefined) return undefined;
-  const [from, to] = node.range;
-  const isEmpty = from === to;
-  // A file that quotes its values keeps doing so.
-  const [quote] = /^["']/.exec(text.slice(from, to)) ?? [''];
-  const keepsQuote =
-    quote !== '' && typeof value === 'string' && !value.includes(quote) && !/[\\\p{Cc}]/u.test(value);
-  const quoted = keepsQuote ? `${quote}${value}${quote}` : written(value);
-  return { from, to, text: `${isEmpty ? ' ' : ''}${quoted}` };
-}
-
-/**
- * In a block map, after a value on a single line, on lines of its own; a comment after that value stays with
- * it.
- */
-function inserted(
-  text: string,
-  map: YAMLMap,
-  key: string,
-  value: Json,
-  after: readonly string[] | undefined,
-): Splice | undefined {
-  if (map.flow === true) return undefined;
-  const candidates = map.items.filter(
-    (pair) =>
-      isScalar(pair.key) &&
-      (after === undefined || after.includes(String(pair.key.value))) &&
-      isScalar(pair.value) &&
-      !text.slice(...(pair.value.range ?? [0, 0])).includes('\n'),
-  );
-  const last = candidates.at(-1)?.key;
-  const place = isScalar(last) ? lineOf(text, map, String(last.value)) : undefined;
-  if (place === undefined) return undefined;
-  const { indent, end, eol } = place;
-  const lines = stringify({ [key]: value }, { lineWidth: 0 })
-    .trimEnd()
-    .split('\n');
-  return { from: end, to: end, text: lines.map((each) => `${eol}${indent}${each}`).join('') };
-}
-
-function written(value: Json): string {
-  return stringify(value, { lineWidth: 0 }).trim();
 }

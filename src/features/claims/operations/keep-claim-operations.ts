@@ -132,7 +132,7 @@ export const convergeEdge = {
     );
     if (!isRefusal(answer)) {
       forgetEnded(answer, input, step);
-      return { ...answer, ...(await showConverged(step)) };
+      return { ...answer, ...(await showConverged(step, input)) };
     }
     if (answer.action === 'convergence_escalated') {
       if (typeof answer.fencing_token === 'number')

@@ -5,7 +5,16 @@ import { settingsFor } from './trajectory.ts';
 /** New keys of an entry go after these keys of ours. */
 const OURS = ['status', 'iteration', 'started_at'];
 
-/** A feature file brought up to date with the log. Only the values that differ change. */
-export function rewriteFeature(text: string, claims: readonly ViewedClaim[]): Rewritten {
-  return rewriteYaml(text, (file) => settingsFor(file, claims).map((each) => ({ ...each, after: OURS })));
+/**
+ * A feature file brought up to date with these claims. Only the values that differ change. Claims older than
+ * `touched_ms` don't take back what a person wrote since.
+ */
+export function rewriteFeature(
+  text: string,
+  claims: readonly ViewedClaim[],
+  touched_ms: number = Number.NEGATIVE_INFINITY,
+): Rewritten {
+  return rewriteYaml(text, (file) =>
+    settingsFor(file, claims, touched_ms).map((each) => ({ ...each, after: OURS })),
+  );
 }

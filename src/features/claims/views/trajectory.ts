@@ -1,5 +1,5 @@
 import { isoTime } from '../../../kernel/clock.ts';
-import type { Setting } from '../../../storage/yaml-text.ts';
+import type { Setting } from '../../../storage/yaml-splices.ts';
 import { normEdge } from '../edge.ts';
 import { stepsOf, usualSteps } from '../routing/topology.ts';
 import type { ViewedClaim } from './claims-read.ts';
@@ -16,10 +16,10 @@ const ASSETS = [
   'running_system',
   'telemetry',
 ];
+/** An entry that says one of these is work that the log follows. */
+const LOG_GOES_ON = ['', 'pending', 'iterating'];
+const LEFT_OUT = 'left out';
 const ARROW = /<?[-=]+>|[→↔⇒⇔]/u;
-/** Statuses that only a person takes back. */
-const HELD_BACK = ['blocked', 'time_box_expired'];
-
 /**
  * The trajectory entry for an edge: the one with its name or, as in most files, with the asset it leads to.
  * An edge that the file does not mention gets an entry.
@@ -39,17 +39,26 @@ function afterArrow(written: string): string | undefined {
   return last === undefined || last === '' || !ARROW.test(written) ? undefined : normEdge(last);
 }
 
-/** The values the file needs to match the log; values that already match are left out. */
-export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Setting[] {
+/**
+ * The values the file needs to match the log; values that already match are left out. Words of a person that
+ * are newer than the claims, or that no claim contradicts, stay. `touched_ms` is when the file was last written.
+ */
+export function settingsFor(file: unknown, claims: readonly ViewedClaim[], touched_ms: number): Setting[] {
   const feature = asMap(file);
   const trajectory = asMap(feature.trajectory);
   const settings: Setting[] = [];
+  const statuses = new Map(Object.entries(trajectory).map(([key, entry]) => [key, statusIn(entry)]));
   // Once one step is written, the others must be written too, in their order. Otherwise the feature would
   // consist of that one step from then on.
   const usual = usualSteps(stepsOf(Object.keys(trajectory))).flatMap(({ to }) => to ?? []);
-  const statuses = new Map(Object.entries(trajectory).map(([key, entry]) => [key, statusIn(entry)]));
-  for (const key of usual) statuses.set(key, 'pending');
-  for (const claim of claims) {
+  const written = claims.filter((claim) => {
+    const key = entryFor(claim, [...statuses.keys(), ...usual]);
+    // A step that a person left out of the file is as much their word as one that they put in.
+    const word = statuses.has(key) || usual.length > 0 ? wordOf(statuses.get(key)) : LEFT_OUT;
+    return !stands(word, claim, touched_ms);
+  });
+  if (written.length > 0) for (const key of usual) statuses.set(key, 'pending');
+  for (const claim of written) {
     const key = entryFor(claim, [...statuses.keys()]);
     statuses.set(key, claim.status);
     const entry = trajectory[key];
@@ -58,10 +67,24 @@ export function settingsFor(file: unknown, claims: readonly ViewedClaim[]): Sett
     if (typeof entry === 'string') settings.push({ path, value: claim.status });
     else settings.push(...entrySettings(path, asMap(entry), claim));
   }
-  const status = statusOf(feature.status, [...statuses.values()]);
+  const isTakenUp = written.some(({ status }) => status !== 'converged');
+  const status = statusOf(feature.status, [...statuses.values()], isTakenUp);
   if (status !== undefined) settings.push({ path: ['status'], value: status });
-  const all = usual.map((key) => ({ path: ['trajectory', key, 'status'], value: statuses.get(key) ?? null }));
+  const steps = written.length === 0 ? [] : usual;
+  const all = steps.map((key) => ({
+    path: ['trajectory', key, 'status'],
+    value: statuses.get(key) ?? null,
+  }));
   return [...all, ...settings].filter(({ path, value }) => !saysSame(valueAt(file, path), value));
+}
+
+/** Whether an entry's status stays as it is, although the log has another one or knows more about it. */
+function stands(word: string, claim: ViewedClaim, touched_ms: number): boolean {
+  const { started_at_ms = 0, converged_at_ms = 0 } = claim;
+  const isNewer = Math.max(started_at_ms, converged_at_ms) <= touched_ms;
+  if (isNewer && !LOG_GOES_ON.includes(word)) return true;
+  // A released claim says only that no agent works on the edge.
+  return claim.status === 'pending' && word !== 'iterating' && word !== 'converged';
 }
 
 function entrySettings(
@@ -81,12 +104,26 @@ function entrySettings(
   return settings;
 }
 
-/** Undefined: no change. */
-function statusOf(now: unknown, statuses: readonly (string | undefined)[]): string | undefined {
-  if (statuses.length > 0 && statuses.every((each) => each === 'converged')) return 'converged';
-  if (HELD_BACK.includes(String(now))) return undefined;
-  const isBegun = statuses.some((each) => each === 'iterating' || each === 'converged');
-  return isBegun || now === 'converged' ? 'in_progress' : undefined;
+/**
+ * Undefined: no change. A convergence contradicts `pending`, and the last one `in_progress`; an edge that was
+ * taken up again contradicts `converged`. Every other word is a person's, and stays. A file without a status
+ * gets none.
+ */
+function statusOf(
+  now: unknown,
+  statuses: readonly (string | undefined)[],
+  isTakenUp: boolean,
+): string | undefined {
+  const word = wordOf(now);
+  if (word === 'converged') return isTakenUp ? 'in_progress' : undefined;
+  if (word !== 'pending' && word !== 'in_progress') return undefined;
+  if (statuses.length > 0 && statuses.every((each) => wordOf(each) === 'converged')) return 'converged';
+  const isBegun = statuses.some((each) => ['iterating', 'converged'].includes(wordOf(each)));
+  return isBegun ? 'in_progress' : undefined;
+}
+
+function wordOf(status: unknown): string {
+  return typeof status === 'string' ? status.trim().toLowerCase() : '';
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\dT/;

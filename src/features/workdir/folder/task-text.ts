@@ -1,7 +1,8 @@
 import { parseDocument, stringify } from 'yaml';
 import { isoTime } from '../../../kernel/clock.ts';
 import { isObject, type JsonObject } from '../../../kernel/json.ts';
-import { type Rewritten, rewriteYaml, type Setting } from '../../../storage/yaml-text.ts';
+import type { Setting } from '../../../storage/yaml-splices.ts';
+import { type Rewritten, rewriteYaml } from '../../../storage/yaml-text.ts';
 import type { FollowUp } from '../task-actions.ts';
 import type { NewTaskFile, ResultGiven, VerbChanges } from '../verbs.ts';
 
