@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { inSandbox } from './sandbox-view.ts';
+import { mountPoints } from './mount-list.ts';
 
 /**
  * A command sees the file system as every other program does, except that some files and folders are read-only for it and for all
@@ -10,12 +9,33 @@ import { inSandbox } from './sandbox-view.ts';
  * its sandbox does the like (sandbox-view.ts).
  */
 const UNSHARE = ['unshare', '--mount', '--propagation', 'private'];
-/** Without being root, mounting takes a user namespace in which the same user has that capability. */
-const AS_USER = ['--user', '--map-current-user', '--keep-caps'];
 
-/** What takes the capability away again, so that the command can't undo the mounts. */
-const DROP_AS_USER = ['setpriv', '--ambient-caps', '-all', '--inh-caps', '-all'];
-const DROP_AS_ROOT = ['setpriv', '--bounding-set', '-sys_admin', '--inh-caps', '-sys_admin'];
+/**
+ * Mounting takes a capability, which a user namespace gives, and the command must not have. Root gets such a namespace too, in which all
+ * ids are its own: what it could do to processes outside (enter their namespaces, go through their /proc/PID/root, trace them, open a
+ * file by its handle) takes capabilities outside. Where root may not have one, it is root without these capabilities: an outside process
+ * of another user remains a way around then.
+ */
+const CONFINED = {
+  user: {
+    unshare: ['--user', '--map-current-user', '--keep-caps'],
+    drop: ['--ambient-caps', '-all', '--inh-caps', '-all'],
+  },
+  root: {
+    unshare: ['--user', '--keep-caps'],
+    drop: ['--bounding-set', '-sys_admin,-sys_ptrace', '--ambient-caps', '-all', '--inh-caps', '-all'],
+  },
+  'bare root': {
+    unshare: [],
+    drop: ['--bounding-set', `-${around().join(',-')}`, '--inh-caps', '-sys_admin'],
+  },
+} as const;
+
+export type Confinement = keyof typeof CONFINED;
+
+function around(): string[] {
+  return ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', 'dac_read_search'];
+}
 
 /** From so many on, Perl's start (2 ms) pays off. */
 const MANY = 16;
@@ -26,87 +46,112 @@ const MANY = 16;
  */
 const MOUNT_MANY = String.raw`
 my ($OPEN_TREE, $MOVE_MOUNT, $MOUNT_SETATTR) = (428, 429, 442);
-my ($CWD, $CLONE_CLOEXEC, $EMPTY_PATH, $FROM_EMPTY_PATH) = (-100, 1 | 02000000, 0x1000, 4);
+my ($CWD, $CLONE_ALL, $EMPTY_PATH, $RECURSIVE, $FROM_EMPTY_PATH) = (-100, 1 | 02000000 | 0x8000, 0x1000, 0x8000, 4);
 my ($none, $read_only, $made) = ("", pack("Q4", 1, 0, 0, 0), 0);
 sub failed { exit 1 unless $made }
 open my $list, "<", $ARGV[0] or exit 1;
-while (my $path = <$list>) {
-  $path =~ s/ .*//s;
-  $path =~ s/\\([0-7]{3})/chr oct $1/ge;
-  next unless -e $path;
-  my $tree = syscall($OPEN_TREE, $CWD, $path, $CLONE_CLOEXEC);
+while (<$list>) {
+  my ($from, $to, $type, $options) = split / /;
+  s/\\([0-7]{3})/chr oct $1/ge for $from, $to;
+  next unless -e $from;
+  my $tree = syscall($OPEN_TREE, $CWD, $from, $CLONE_ALL);
   if ($tree < 0) { failed; next }
   open(my $closed_later, "<&=", $tree) or failed;
-  if (syscall($MOUNT_SETATTR, $tree, $none, $EMPTY_PATH, $read_only, 32) < 0) { failed; next }
-  if (syscall($MOVE_MOUNT, $tree, $none, $CWD, $path, $FROM_EMPTY_PATH) < 0) { failed; next }
+  if ($options =~ /ro/ && syscall($MOUNT_SETATTR, $tree, $none, $EMPTY_PATH | $RECURSIVE, $read_only, 32) < 0) { failed; next }
+  if (syscall($MOVE_MOUNT, $tree, $none, $CWD, $to, $FROM_EMPTY_PATH) < 0) { failed; next }
   $made++;
 }`;
 
+/** Our process sees the new namespaces before anything is done in them, and maps root's ids. */
+const GREET = 'echo greeting >&4; read -r answer <&3; [ "$answer" = go ] || exit';
 /**
  * First what is read-only from the start, by one process: a list of mounts. Then a helper that keeps the capability, to add and to
- * remove some later. It is no child of the command, ends with its pipe, and the command has no handle on that.
+ * remove some later. It is no child of the command, ends with its pipe, and the command has no handle on that. It stands where the
+ * second view of the files begins, which is covered for everyone else. Folders that were opened outside lead around all mounts: the
+ * command gets none of them, and goes to its own folder again by its name.
  */
-const SETUP = `{ [ -n "$2" ] && perl -e "$2" "$1" || mount -a -T "$1"; } 2>/dev/null
-shift 2
+const SETUP = `${GREET}
+cd "$3"
+{ [ -n "$2" ] && perl -e "$2" "$1" || mount -a -T "$1"; } 2>/dev/null
 ( (
   exec </dev/null >/dev/null 2>&1
+  echo ready >&4
   while IFS= read -r verb <&3 && IFS= read -r path <&3; do
     case $verb in
-      hold) mount --bind -o ro "$path" "$path" ;;
+      hold) mount --rbind -o ro "$path" "$path" ;;
       free) umount -l "$path" ;;
+      keep) mount -c --rbind ".$path" ".$path" ;;
+      drop) umount -c -l ".$path" ;;
     esac
     echo "$verb" >&4
   done
 ) & )
 exec 3<&- 4>&-
+[ ! -d /dev/fd/0 ] || exec </dev/null
+[ ! -d /dev/fd/1 ] || exec >/dev/null
+[ ! -d /dev/fd/2 ] || exec 2>/dev/null
+cd "$4" || exit
+[ -n "$5" ] && PWD=$5 || unset PWD
+[ -n "$6" ] && OLDPWD=$6 || unset OLDPWD
+shift 6
 exec "$@"`;
+/** In its place, to see whether it would work. */
+export const PROBE = `${GREET}; mount --bind -o ro /dev/null /dev/null && shift 6 && exec "$@"`;
 
 /** The handles by which the helper is asked, and by which it answers. */
 export const HELPER_STDIO = ['pipe', 'pipe'] as const;
 
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
+export interface ViewOf {
+  readonly confinement: Confinement;
+  /** A file with the lines of a `MountList`, of which there are `mounts`. */
+  readonly list: string;
+  readonly mounts: number;
+  /** The folder in which the second view is. */
+  readonly top: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
-/**
- * `list`: a file with a line of `mountLine` for each path, of which there are `paths`. To be started with `HELPER_STDIO` as its handles
- * 3 and 4.
- */
-export function withReadOnlyView(command: readonly string[], list: string, paths: number): string[] {
-  const unshare = isRoot() ? UNSHARE : [...UNSHARE, ...AS_USER];
-  const drop = isRoot() ? DROP_AS_ROOT : DROP_AS_USER;
-  const many = paths < MANY ? '' : MOUNT_MANY;
-  return [...unshare, 'sh', '-c', SETUP, 'coxswain', list, many, ...drop, ...command];
+/** To be started with `HELPER_STDIO` as its handles 3 and 4, and attended by a `ReadOnlyView`. */
+export function withReadOnlyView(command: readonly string[], view: ViewOf, setup = SETUP): string[] {
+  const { unshare, drop } = CONFINED[view.confinement];
+  const { PWD = '', OLDPWD = '' } = view.env;
+  const many = view.mounts < MANY ? '' : MOUNT_MANY;
+  const words = ['sh', '-c', setup, 'coxswain', view.list, many, view.top, view.cwd, PWD, OLDPWD];
+  return [...UNSHARE, ...unshare, ...words, 'setpriv', ...drop, ...command];
 }
 
-/** As in fstab(5). */
-export function mountLine(path: string): string {
-  const escaped = path.replace(
-    /[ \t\n\\]/g,
-    (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`,
-  );
-  return `${escaped} ${escaped} none bind,ro 0 0\n`;
-}
-
-/** The helper of a command that runs: what it is asked is done when the promise resolves. */
+/** The view of a command that was started: what its helper is asked is done when the promise resolves. */
 export class ReadOnlyView {
+  readonly #pid: number;
   readonly #input: Writable;
   readonly #waiting: (() => void)[] = [];
+  readonly #ended: () => void;
+  /** What is read-only from the start is so, or never will be. */
+  readonly ready: Promise<void>;
+  #isReady: () => void = () => {};
+  #mounts: number | undefined;
   #left = '';
   #isOver = false;
 
-  constructor(input: Writable, output: Readable) {
+  /** `ended`: the helper has ended, by whatever it was killed, while it was still needed. */
+  constructor(pid: number, input: Writable, output: Readable, ended: () => void = () => {}) {
+    this.#pid = pid;
     this.#input = input;
-    const end = () => {
-      this.#isOver = true;
-      for (const done of this.#waiting.splice(0)) done();
-    };
-    input.on('error', end);
-    output.on('error', end).on('close', end);
+    this.#ended = ended;
+    this.ready = new Promise((resolve) => {
+      this.#isReady = resolve;
+    });
+    input.on('error', () => this.#end());
+    output.on('error', () => this.#end()).on('close', () => this.#end());
     output.setEncoding('utf8').on('data', (text: string) => {
       const lines = (this.#left + text).split('\n');
       this.#left = lines.pop() ?? '';
-      for (const _ of lines) this.#waiting.shift()?.();
+      for (const line of lines) {
+        if (line === 'greeting') this.#greet();
+        else if (line === 'ready') this.#isReady();
+        else this.#waiting.shift()?.();
+      }
     });
   }
 
@@ -118,11 +163,38 @@ export class ReadOnlyView {
     return this.#ask('free', path);
   }
 
-  close(): void {
-    this.#input.end();
+  keep(name: string): Promise<void> {
+    return this.#ask('keep', name);
   }
 
-  #ask(verb: 'hold' | 'free', path: string): Promise<void> {
+  drop(name: string): Promise<void> {
+    return this.#ask('drop', name);
+  }
+
+  /** What is mounted in it now: a file that was replaced outside has lost its mount. */
+  mounted(): Set<string> | undefined {
+    return this.#mounts === undefined ? undefined : mountPoints(this.#mounts);
+  }
+
+  close(): void {
+    this.#input.end();
+    this.#isOver = true;
+    if (this.#mounts !== undefined) closeSync(this.#mounts);
+    this.#mounts = undefined;
+  }
+
+  #greet(): void {
+    try {
+      // The handle stays with this namespace, wherever the process goes.
+      this.#mounts = openSync(`/proc/${this.#pid}/mountinfo`, 'r');
+      mapIds(this.#pid);
+      this.#input.write('go\n');
+    } catch {
+      this.#input.write('failed\n');
+    }
+  }
+
+  #ask(verb: 'hold' | 'free' | 'keep' | 'drop', path: string): Promise<void> {
     // It reads lines.
     if (this.#isOver || path.includes('\n')) return Promise.resolve();
     return new Promise((resolve) => {
@@ -130,57 +202,25 @@ export class ReadOnlyView {
       this.#input.write(`${verb}\n${path}\n`);
     });
   }
+
+  #end(): void {
+    const isEarly = !this.#isOver;
+    this.#isOver = true;
+    this.#isReady();
+    for (const done of this.#waiting.splice(0)) done();
+    if (isEarly) this.#ended();
+  }
 }
 
-export type ViewSupport =
-  | { readonly isThere: true }
-  | { readonly isThere: false; readonly why: string; readonly remedy: string };
-
-const TRY_MS_MAX = 3000;
-
-/** Whether it works here: tried, because no single setting says so. */
-export async function readOnlyViewSupport(): Promise<ViewSupport> {
-  if (process.platform === 'darwin') return await tried(inSandbox(['true'], []));
-  if (process.platform === 'linux')
-    return await tried(
-      withReadOnlyView(['true'], '/dev/null', 0).map((word) => (word === SETUP ? PROBE : word)),
-    );
-  return {
-    isThere: false,
-    why: `${process.platform} has no such protection`,
-    remedy: 'The hooks and git hooks work as before.',
-  };
-}
-
-const PROBE = 'mount --bind -o ro /dev/null /dev/null && shift 2 && exec "$@"';
-
-async function tried([program = '', ...words]: readonly string[]): Promise<ViewSupport> {
-  const said = await new Promise<string | undefined>((resolve) => {
-    const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'], timeout: TRY_MS_MAX });
-    let text = '';
-    child.stderr.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-    });
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', (code) => resolve(code === 0 ? undefined : text.trim() || `it ended with ${code}`));
-  });
-  return said === undefined ? { isThere: true } : { isThere: false, why: said, remedy: remedyFor(said) };
-}
-
-function remedyFor(said: string): string {
-  if (process.platform === 'darwin') return 'The hooks and git hooks work as before.';
-  if (/ENOENT|not found/.test(said)) return 'Install util-linux 2.36 or newer (unshare, mount, setpriv).';
-  if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1')
-    return 'AppArmor forbids user namespaces here: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or a profile for unshare that allows userns.';
-  if (setting('kernel/unprivileged_userns_clone') === '0')
-    return 'User namespaces are switched off here: sudo sysctl -w kernel.unprivileged_userns_clone=1.';
-  return 'A container needs the capability SYS_ADMIN, or a seccomp profile that allows unshare and mount (docker run --cap-add SYS_ADMIN).';
-}
-
-function setting(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
-  } catch {
-    return undefined;
+/** All ids that there are for us, each as itself. A namespace that has its ids already stays as it is. */
+function mapIds(pid: number): void {
+  for (const map of ['uid_map', 'gid_map']) {
+    const path = `/proc/${pid}/${map}`;
+    if (readFileSync(path, 'utf8').trim() !== '') continue;
+    const ranges = readFileSync(`/proc/self/${map}`, 'utf8').trim().split('\n');
+    const own = ranges
+      .map((range) => range.trim().split(/\s+/))
+      .map(([first, , count]) => [first, first, count]);
+    writeFileSync(path, own.map((words) => `${words.join(' ')}\n`).join(''));
   }
 }

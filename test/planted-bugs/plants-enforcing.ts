@@ -6,17 +6,24 @@ const guarding = 'test/transports/hooks/guard.test.ts';
 export const enforcing: readonly Plant[] = [
   {
     name: 'run: what is held is mounted writable',
-    file: 'src/child-process/read-only-view.ts',
-    from: 'none bind,ro 0 0',
-    to: 'none bind,rw 0 0',
+    file: 'src/child-process/mount-list.ts',
+    from: "line(path, path, 'rbind,ro')),\n  ];",
+    to: "line(path, path, 'rbind')),\n  ];",
     tests: ['test/transports/enforcement/run-protected.long.test.ts'],
   },
   {
     name: 'run: what becomes held later is left writable',
     file: 'src/transports/run/held-view.ts',
-    from: 'if (!before.has(path)) await this.#view?.hold(path);',
-    to: 'if (before.has(path)) await this.#view?.hold(path);',
+    from: 'if (!mounted.has(path)) await this.#view?.hold(path);',
+    to: 'if (mounted.has(path)) await this.#view?.hold(path);',
     tests: ['test/transports/enforcement/run-protected.long.test.ts'],
+  },
+  {
+    name: 'run: a folder above a held file can be renamed, and another put in its place',
+    file: 'src/child-process/mount-list.ts',
+    from: "...names.map((name) => line(name, name, 'rbind')),",
+    to: '',
+    tests: ['test/transports/enforcement/read-only-view.test.ts'],
   },
   {
     name: 'a held file is written all the same',

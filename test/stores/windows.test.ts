@@ -75,6 +75,9 @@ const POSIX_ONLY: Record<string, string> = {
   'src/features/verification/runner/e2b.ts': 'paths within the sandbox, which runs Linux',
   'src/child-process/read-only-view.ts':
     'held files are not read-only under cox run; it says so and runs as before',
+  'src/child-process/mount-list.ts': 'what is mounted for a protected command; there nothing is',
+  'src/child-process/view-support.ts':
+    'whether held files can be read-only; there they can not, and it says so',
   'src/child-process/marked.ts': 'children that left their group; there only the group is ended',
   'src/features/verification/runner/ntm.ts': 'tmux, which there is not: the run is left to another executor',
   'src/transports/cli/program/common.ts':

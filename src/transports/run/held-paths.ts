@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstatSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { git, namesIn } from '../../child-process/git.ts';
 import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../features/locks/index.ts';
@@ -9,10 +9,15 @@ import { normaliseArea } from '../../kernel/path.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 
 const LINKS_MS_MAX = 2000;
+const LINKS_BYTES_MAX = 64 * 1024 * 1024;
 
 /** What other agents hold, as paths that a program would write. */
 export interface HeldPaths {
   readonly paths: ReadonlySet<string>;
+  /** Those, and the names of held files that are not there: a file that is put in their place is held as well. */
+  readonly watched: ReadonlySet<string>;
+  /** Files with more hard links than were found. */
+  readonly unfound: readonly string[];
   /** When the first of their locks runs out by itself. */
   readonly until_ms: number;
 }
@@ -28,11 +33,16 @@ export async function heldPaths(
 ): Promise<HeldPaths> {
   const held = await heldAreas(coxswain, agent_id);
   const until_ms = Math.min(...held.map(({ until_ms: each }) => each));
-  if (held.length === 0) return { paths: new Set(), until_ms };
-  const roots = await workTrees(coxswain, env);
-  const found: string[] = [];
-  for (const root of roots) for (const { area } of held) found.push(...(await pathsOf(area, root, env)));
-  return { paths: new Set(found), until_ms };
+  const roots = held.length === 0 ? [] : await workTrees(coxswain, env);
+  const [found, missing]: [string[], string[]] = [[], []];
+  for (const root of roots)
+    for (const { area } of held) {
+      const paths = await pathsOf(area, root, env);
+      found.push(...paths);
+      if (paths.length === 0 && area.pattern === undefined) missing.push(join(root, area.place));
+    }
+  const { paths, unfound } = await withLinks(found, roots);
+  return { paths, watched: new Set([...paths, ...missing]), unfound, until_ms };
 }
 
 async function heldAreas(
@@ -52,12 +62,13 @@ async function heldAreas(
 }
 
 async function workTrees({ workspace }: Coxswain, env: NodeJS.ProcessEnv): Promise<string[]> {
-  if (workspace.gitCommonDir === undefined) return [workspace.root];
+  const own = realpathSync(workspace.root);
+  if (workspace.gitCommonDir === undefined) return [own];
   const text = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: workspace.root, env }).catch(
     () => '',
   );
   const others = namesIn(text).flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []));
-  return [...new Set([workspace.root, ...others])];
+  return [...new Set([own, ...others])];
 }
 
 async function pathsOf(area: Area, root: string, env: NodeJS.ProcessEnv): Promise<string[]> {
@@ -65,10 +76,8 @@ async function pathsOf(area: Area, root: string, env: NodeJS.ProcessEnv): Promis
   const path = join(root, area.place);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || isFolderPlace(area.place) !== found.isDirectory()) return [];
-  if (found.isDirectory()) return [path.replace(/\/$/, '')];
   // A mount is on what a link leads to, and that has a lock of its own.
-  if (!found.isFile()) return [];
-  return found.nlink > 1 ? await namesOf(path, root) : [path];
+  return found.isDirectory() || found.isFile() ? [realpathSync(path)] : [];
 }
 
 /** A pattern holds the files that match it now; one that is made later is noticed when it is written. */
@@ -78,18 +87,47 @@ async function matching(area: Area, root: string, env: NodeJS.ProcessEnv): Promi
   return names
     .filter((place) => overlap(area, { place }))
     .map((place) => join(root, place))
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true);
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => realpathSync(path));
 }
 
-/** Every name in the work tree that leads to the same file: a hard link is another way to write it. */
-async function namesOf(path: string, root: string): Promise<string[]> {
+/** With every other name in the work trees that leads to the same file: a hard link is another way to write it. */
+async function withLinks(
+  found: readonly string[],
+  roots: readonly string[],
+): Promise<{ paths: Set<string>; unfound: string[] }> {
+  const paths = new Set(found);
+  const linked = new Map<string, { path: string; links: number }>();
+  const add = (path: string) => {
+    const { ino, dev, nlink } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    if (nlink !== undefined && nlink > 1) linked.set(`${dev}:${ino}`, { path, links: nlink });
+  };
+  for (const path of paths) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) add(path);
+    else for (const name of await manyNamed([path])) add(name);
+  }
+  if (linked.size === 0) return { paths, unfound: [] };
+  const named = new Map<string, number>();
+  for (const path of await manyNamed(roots)) {
+    const { ino, dev } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    const file = `${dev}:${ino}`;
+    if (!linked.has(file)) continue;
+    paths.add(path);
+    named.set(file, (named.get(file) ?? 0) + 1);
+  }
+  const unfound = [...linked].filter(([file, { links }]) => (named.get(file) ?? 0) < links);
+  return { paths, unfound: unfound.map(([, { path }]) => path) };
+}
+
+/** The files below these folders that have more than one name. */
+async function manyNamed(folders: readonly string[]): Promise<string[]> {
   const text = await new Promise<string>((resolve) => {
     execFile(
       'find',
-      [root, '-xdev', '-samefile', path, '-print0'],
-      { timeout: LINKS_MS_MAX },
+      [...folders, '-xdev', '-type', 'f', '-links', '+1', '-print0'],
+      { timeout: LINKS_MS_MAX, maxBuffer: LINKS_BYTES_MAX },
       (_error, stdout) => resolve(stdout),
     );
   });
-  return [...new Set([path, ...namesIn(text)])];
+  return [...new Set(namesIn(text))];
 }

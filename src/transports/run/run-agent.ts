@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { HELPER_STDIO, readOnlyViewSupport } from '../../child-process/read-only-view.ts';
+import { HELPER_STDIO } from '../../child-process/read-only-view.ts';
+import { readOnlyViewSupport } from '../../child-process/view-support.ts';
 import { sendMessage } from '../../features/mail/operations.ts';
 import { registerSession } from '../../features/sessions/operations.ts';
 import { open } from '../../index.ts';
@@ -83,9 +84,9 @@ function start({ command, place, env, added, say }: Run, view?: HeldView): Child
   const options = { cwd: place.cwd, env: { ...env, ...added } };
   // A program that is not there is told of as without a view.
   if (view === undefined || !canStart(command, options)) return startChild(command, options, say);
-  const child = startChild(view.around(command), { ...options, besides: HELPER_STDIO }, say);
+  const child = startChild(view.around(command, options), { ...options, besides: HELPER_STDIO }, say);
   const [input, output] = child.handles;
-  view.follow(input as Writable, output as Readable);
+  if (child.pid !== undefined) view.follow(child.pid, input as Writable, output as Readable);
   return child;
 }
 
@@ -154,7 +155,11 @@ class Agent {
     const { name, policy, protect, actor, env, say } = this.#run;
     if (protect === 'off' || policy === 'warn') return undefined;
     const support = await readOnlyViewSupport();
-    if (support.isThere) return await HeldView.create(this.#coxswain, actor.agent_id, env, say);
+    if (support.isThere) {
+      const { confinement } = support;
+      const { agent_id } = actor;
+      return await HeldView.create({ coxswain: this.#coxswain, agent_id, env, confinement, trouble: say });
+    }
     if (protect === 'auto') return undefined;
     say(
       `${name} was not started, because the kernel can't keep held files read-only here: ${support.why}. ${support.remedy}`,

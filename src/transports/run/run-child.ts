@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants as fileModes } from 'node:fs';
+import { accessSync, closeSync, constants as fileModes, fstatSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -14,6 +14,7 @@ const PATIENCE_MS = 5_000;
 export interface Child {
   /** What a shell would say: the command's exit code, 128 and the signal it died of, 126 and 127 if it did not start. */
   readonly ended: Promise<number>;
+  readonly pid: number | undefined;
   /** First as Ctrl-C would, then as `kill` does. */
   stop(): void;
   /** The ends of the handles after the standard ones, as `startChild` was given them. */
@@ -36,6 +37,15 @@ export function canStart(
       return false;
     }
   });
+}
+
+/** A folder that was opened outside leads around what is mounted for the command. To be called before this process opens any itself. */
+export function closeInheritedFolders(): void {
+  if (process.platform !== 'linux') return;
+  for (const handle of readdirSync('/proc/self/fd').map(Number))
+    try {
+      if (handle > 2 && fstatSync(handle).isDirectory()) closeSync(handle);
+    } catch {}
 }
 
 /** The command with our terminal, standard streams and signals, as if it had been started without us. */
@@ -65,6 +75,7 @@ export function startChild(
   void ended.then(() => over.abort());
   return {
     ended,
+    pid: child.pid,
     handles: child.stdio.slice(3),
     stop() {
       child.kill('SIGINT');

@@ -11,6 +11,7 @@ import { COX, type GitOptions } from '../git/cli/git-install-command.ts';
 import { checkName, environmentCapabilities } from '../shared/identity.ts';
 import { hooksForOne } from './hooks-folder.ts';
 import { type Protect, runAgent } from './run-agent.ts';
+import { closeInheritedFolders } from './run-child.ts';
 
 export interface RunOptions extends GitOptions {
   readonly name?: string;
@@ -23,6 +24,7 @@ export async function runCommand(
   options: RunOptions,
   terminal: Terminal,
 ): Promise<number | Refusal> {
+  if (options.protect !== 'off') closeInheritedFolders();
   const name = options.name === undefined ? nameOf(command) : checkName('name', options.name);
   if (typeof name !== 'string') return name;
   const actor = actorFor(name, options, terminal.env);

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { mountLine, withReadOnlyView } from '../../../src/child-process/read-only-view.ts';
+import { mountList } from '../../../src/child-process/mount-list.ts';
+import {
+  type Confinement,
+  HELPER_STDIO,
+  ReadOnlyView,
+  withReadOnlyView,
+} from '../../../src/child-process/read-only-view.ts';
 import { sandboxProfile } from '../../../src/child-process/sandbox-view.ts';
 import { Place } from './support.ts';
 
@@ -28,61 +37,114 @@ const NAMES = [
   ],
 ];
 
-const VIEW = new URL('../../../src/child-process/read-only-view.ts', import.meta.url).href;
+interface Around {
+  readonly confinement: Confinement;
+  /** Started first, and told the rest as its arguments. */
+  readonly before: readonly string[];
+  readonly env: Record<string, string>;
+}
 
-/** What is started for a user without privileges, as a process of that user is told. */
-function asUser(command: readonly string[], list: string, paths: number): string[] {
-  if (process.getuid?.() !== 0) return withReadOnlyView(command, list, paths);
-  const user = ['unshare', '-U', '--map-user=1000', '--map-group=1000'];
-  const ask = `import('${VIEW}').then((view) => console.log(JSON.stringify(view.withReadOnlyView(...${JSON.stringify([command, list, paths])}))))`;
-  const { stdout } = spawnSync('unshare', [...user.slice(1), process.execPath, '-e', ask], {
-    encoding: 'utf8',
+const US: Confinement = process.getuid?.() === 0 ? 'root' : 'user';
+const AS_USER: Partial<Around> = {
+  confinement: 'user',
+  before: US === 'user' ? [] : ['unshare', '-U', '--map-user=1000', '--map-group=1000'],
+};
+
+/** Runs a script in which these are read-only, and answers its output. */
+async function inView(place: Place, held: readonly string[], script: string, around: Partial<Around> = {}) {
+  const { confinement = US, before = [], env = {} } = around;
+  const folder = join(place.folder, `view-${readdirSync(place.folder).length}`);
+  const [top, empty, list] = ['top', 'empty', 'list'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const each of [top, empty]) mkdirSync(each, { recursive: true });
+  const { text, mounts } = mountList(held, confinement !== 'user', { top, empty });
+  writeFileSync(list, text);
+  const all = { ...place.env, ...env };
+  const view = { confinement, list, mounts, top, cwd: place.folder, env: all };
+  const [program = '', ...words] = [...before, ...withReadOnlyView(['sh', '-c', script], view)];
+  const child = spawn(program, words, {
+    cwd: place.folder,
+    env: all,
+    stdio: ['ignore', 'pipe', 'pipe', ...HELPER_STDIO],
   });
-  return [...user, ...(JSON.parse(stdout) as string[])];
+  const [, out, err, input, output] = child.stdio as [null, Readable, Readable, Writable, Readable];
+  const attended = new ReadOnlyView(child.pid ?? 0, input, output);
+  const [said] = await Promise.all([textOf(out), textOf(err), once(child, 'exit')]);
+  attended.close();
+  assert.equal(child.exitCode, 0);
+  return said;
 }
 
 /** Writes to every file of the folder, inside, and answers those that have changed. */
-function changedInside(place: Place, around = withReadOnlyView, env: Record<string, string> = {}): string[] {
+async function changedInside(place: Place, around: Partial<Around> = {}): Promise<string[]> {
   const folder = join(place.folder, `files-${readdirSync(place.folder).length}`);
   mkdirSync(folder);
   for (const name of NAMES) writeFileSync(join(folder, name), 'held');
-  const gone = join(folder, 'gone');
-  const list = `${folder}.mounts`;
-  writeFileSync(list, [gone, ...NAMES.map((name) => join(folder, name))].map(mountLine).join(''));
-  const write = 'for file in ./*; do echo changed > "$file"; done; echo new > new; exit 0';
-  const words = around(['sh', '-c', write], list, NAMES.length + 1);
-  const { status, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
-    cwd: folder,
-    env: { ...place.env, ...env },
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0, stderr);
+  const held = [join(folder, 'gone'), ...NAMES.map((name) => join(folder, name))];
+  const write = `cd "${folder}"; for file in ./*; do echo changed > "$file"; done; echo new > new; exit 0`;
+  await inView(place, held, write, around);
   assert.equal(readFileSync(join(folder, 'new'), 'utf8'), 'new\n');
   return NAMES.filter((name) => readFileSync(join(folder, name), 'utf8') !== 'held');
 }
 
-test('[KERN-1] many files are held, whatever they are called', () => {
+test('[KERN-1] many files are held, whatever they are called', async () => {
   using place = new Place();
-  assert.deepEqual(changedInside(place), []);
+  assert.deepEqual(await changedInside(place), []);
 });
 
-test('[KERN-1] many files are held for a user without privileges', () => {
+test('[KERN-1] many files are held for a user without privileges', async () => {
   using place = new Place();
-  assert.deepEqual(changedInside(place, asUser), []);
+  assert.deepEqual(await changedInside(place, AS_USER), []);
 });
 
 for (const [broken, other] of [
   ['perl', 'mount'],
   ['mount', 'Perl'],
 ] as const)
-  test(`[KERN-1] with a ${broken} that fails, many files are held by ${other}`, () => {
+  test(`[KERN-1] with a ${broken} that fails, many files are held by ${other}`, async () => {
     using place = new Place();
     const bin = join(place.folder, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, broken), '#!/bin/sh\nexit 1\n');
     chmodSync(join(bin, broken), 0o755);
-    assert.deepEqual(changedInside(place, withReadOnlyView, { PATH: `${bin}:${place.env.PATH}` }), []);
+    const env = { PATH: `${bin}:${place.env.PATH}` };
+    assert.deepEqual(await changedInside(place, { env }), []);
   });
+
+for (const [who, around] of [
+  ['the user that we are', {}],
+  ['a user without privileges', AS_USER],
+] as const)
+  test(`[KERN-1] for ${who} the folders above a held file keep their names, and files move between them`, async () => {
+    using place = new Place();
+    const lib = join(place.folder, 'lib');
+    for (const folder of ['src/deep', 'lib']) mkdirSync(join(place.folder, folder), { recursive: true });
+    const held = join(place.folder, 'src/deep/held.ts');
+    for (const path of [held, join(place.folder, 'src/free.ts'), join(lib, 'x.ts')])
+      writeFileSync(path, 'as it was');
+    // What renames by one system call does not copy instead.
+    const rename = (from: string, to: string) => `perl -e 'rename shift, shift or exit 1' ${from} ${to}`;
+    const script = `
+      ${rename('src', 'src2')} && echo renamed src; ${rename('src/deep', 'src/deeper')} && echo renamed deep
+      mv '${place.folder}' '${place.folder}-2' && echo renamed above; rm -rf src/deep; rmdir src/deep && echo removed
+      ${rename('src/free.ts', 'src/deep/free.ts')} && ${rename('src/deep/free.ts', 'lib/free.ts')} && echo moved
+      ${rename('lib', 'src/deep/lib')} && echo moved a folder; ln src/deep/lib/x.ts x.ts && echo linked; exit 0`;
+    const said = await inView(place, [held], script, around);
+    assert.deepEqual(said.trim().split('\n'), ['moved', 'moved a folder', 'linked']);
+    assert.equal(readFileSync(held, 'utf8'), 'as it was');
+    assert.equal(existsSync(lib), false);
+  });
+
+test('[KERN-1] the environment of the command is what it was given', async () => {
+  using place = new Place();
+  const given = { PWD: '/somewhere/else', OLDPWD: '/and/before' };
+  const said = await inView(place, [], 'tr "\\0" "\\n" < /proc/$$/environ', { env: given });
+  const kept = said.split('\n').filter((line) => /^(OLD)?PWD=/.test(line));
+  assert.deepEqual(kept.sort(), [`OLDPWD=${given.OLDPWD}`, `PWD=${given.PWD}`]);
+});
 
 test('[KERN-1] on macOS the profile denies writes to held files and to all in held folders', () => {
   assert.equal(

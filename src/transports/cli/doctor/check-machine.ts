@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { readOnlyViewSupport } from '../../../child-process/read-only-view.ts';
+import { readOnlyViewSupport } from '../../../child-process/view-support.ts';
 import { open } from '../../../index.ts';
 import { refusalOf } from '../../../runtime/answer.ts';
 import { type BundleState, bundleState } from '../init/bundle.ts';
