@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { main } from '../../src/transports/cli/main.ts';
@@ -188,4 +188,39 @@ test('[CLAIM-13] what a person marked converged stays so, is not handed out, and
   assert.match(read('DONE'), /^status: in_progress\n/m);
   assert.match(read('DONE'), /code: \{status: iterating, /);
   assert.match(read('DONE'), /unit_tests: \{status: skipped\}/, 'no word of the log');
+});
+
+test('[CLAIM-13] archived, dismissed and completed features are not handed out, and others may still build on them', async () => {
+  using place = scratch();
+  const write = (path: string, text: string) => {
+    const file = join(place.folder, '.ai-workspace', 'features', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  };
+  write('archived/old.yml', 'feature: OLD\npriority: 1\n');
+  write('archived/2025/older.yml', 'feature: OLDER\nstatus: in_progress\n');
+  write('dismissed/no.yml', 'feature: NO\npriority: 1\ntrajectory: {code: pending}\n');
+  write('completed/done.yml', 'feature: DONE\nstatus: in_progress\ntrajectory: {code: iterating}\n');
+  write('active/away.yml', 'feature: AWAY\nstatus: Dismissed\n');
+  write('active/on-done.yml', 'feature: ON-DONE\npriority: 9\ndependencies: [DONE]\n');
+  write('active/on-no.yml', 'feature: ON-NO\ndependencies: [NO]\n');
+  write('archived/on-done.yml', 'feature: ON-DONE\n');
+  // The log knows them, too: what was given up is not new work without a file.
+  for (const [feature, edge] of [
+    ['OLD', 'design→code'],
+    ['NO', 'design→code'],
+    ['DONE', 'intent→requirements'],
+  ] as const) {
+    await said(place, 'claim', 'take', feature, edge);
+    await said(place, 'claim', 'release', feature, edge);
+  }
+  const agents = Array.from({ length: 8 }, (_, index) => `a${index}=full_stack`);
+  const answer = await said(place, 'start', '--agents', ...agents);
+  const given = (answer.assignments as JsonObject[]).map(({ feature }) => feature);
+  assert.deepEqual(given, ['ON-DONE']);
+  assert.deepEqual(answer.groups, [['ON-NO'], ['ON-DONE']]);
+  assert.deepEqual(answer.held_up, [
+    { feature: 'ON-NO', reason: 'waits for NO, which is archived or dismissed' },
+  ]);
+  assert.deepEqual(answer.problems, [], 'an older copy in the archive is no mistake');
 });

@@ -81,6 +81,7 @@ export interface FilePlace {
 
 const VECTOR_TYPES = ['feature', 'discovery', 'spike', 'poc', 'hotfix'] as const;
 const STATUSES = ['pending', 'in_progress', 'converged', 'blocked', 'time_box_expired'] as const;
+const SET_ASIDE = ['archived', 'dismissed'];
 const STEP_STATUSES = ['pending', 'iterating', 'converged'] as const;
 const PRIORITIES: Readonly<Record<string, number>> = {
   critical: 1,
@@ -102,7 +103,7 @@ function featureOf(read: FeatureFile, { file, touched_ms }: FilePlace): Feature 
     feature,
     title: title ?? undefined,
     vector_type: oneOf(VECTOR_TYPES, read.vector_type, 'feature'),
-    status: oneOf(STATUSES, read.status ?? 'pending', 'in_progress'),
+    status: statusOf(read.status),
     priority: priorityOf(read.priority),
     time_box_ends_ms: timeBoxEnd(time_box ?? {}),
     trajectory: trajectoryOf(read),
@@ -116,6 +117,12 @@ function featureOf(read: FeatureFile, { file, touched_ms }: FilePlace): Feature 
     touched_ms,
     file,
   };
+}
+
+/** Any other word is one that another implementation has for work in progress. */
+function statusOf(given: string | null | undefined): Feature['status'] {
+  const word = given?.trim().toLowerCase() ?? 'pending';
+  return SET_ASIDE.includes(word) ? 'set_aside' : oneOf(STATUSES, word, 'in_progress');
 }
 
 function priorityOf(given: FeatureFile['priority']): number {

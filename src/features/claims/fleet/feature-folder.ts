@@ -17,12 +17,19 @@ export interface ReadFeatures {
   readonly problems: readonly PlacedProblem[];
 }
 
+/**
+ * Folders that a person moves a feature's file into. A feature there is known, for those that build on it, and
+ * is not routed.
+ */
+const COMPLETED = ['completed', 'done'];
+const SET_ASIDE = ['archived', 'archive', 'dismissed'];
+
 /** A list of the features, not a feature itself; workspaces of other implementations have one. */
 const INDEX = /^feature_index\.ya?ml$/;
 
 /**
- * `features/**.yml` below a workspace folder, active and completed alike. Unreadable files are reported; the
- * rest counts.
+ * `features/**.yml` below a workspace folder. Unreadable files are reported; the rest counts. Of two files with
+ * one feature the active one counts.
  */
 export class FeatureFolder {
   readonly #folder: string;
@@ -38,7 +45,8 @@ export class FeatureFolder {
     const found = new FeatureFiles(this.#folder, problems).list();
     this.#files.keepOnly(new Set(found.map(({ path }) => path)));
     const features = new Map<string, Feature>();
-    for (const { path, stat } of found) {
+    const byPlace = Map.groupBy(found, ({ path }) => placeOf(fileName(this.#folder, path)) === undefined);
+    for (const { path, stat } of [...(byPlace.get(true) ?? []), ...(byPlace.get(false) ?? [])]) {
       const parsed = await this.#files.get(path, stat);
       const file = fileName(this.#folder, path);
       if (!parsed.ok) {
@@ -47,8 +55,12 @@ export class FeatureFolder {
       }
       const { feature } = parsed;
       const other = features.get(feature.feature)?.file;
-      if (other === undefined) features.set(feature.feature, { ...feature, touched_ms: stat.mtimeMs });
-      else
+      const place = placeOf(file);
+      const status = place === undefined || feature.status === 'converged' ? feature.status : place;
+      if (other === undefined)
+        features.set(feature.feature, { ...feature, status, touched_ms: stat.mtimeMs });
+      // An older copy may have been put away.
+      else if (place !== 'set_aside')
         problems.push({ file, line: 1, field: 'feature', reason: `${feature.feature} is in ${other} too` });
     }
     return { features: [...features.values()], problems };
@@ -60,6 +72,13 @@ export class FeatureFolder {
     const { parseFeature } = await import('../files/feature-file.ts');
     return await parseFeature(file.text, { file: fileName(this.#folder, path), touched_ms: 0 });
   }
+}
+
+/** What its folder says of a feature; undefined: it is active. */
+function placeOf(file: string): 'converged' | 'set_aside' | undefined {
+  const folders = file.split('/').slice(1, -1);
+  if (folders.some((name) => SET_ASIDE.includes(name.toLowerCase()))) return 'set_aside';
+  return folders.some((name) => COMPLETED.includes(name.toLowerCase())) ? 'converged' : undefined;
 }
 
 function fileName(folder: string, path: string): string {

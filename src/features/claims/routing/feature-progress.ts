@@ -52,10 +52,12 @@ export class Progress {
     for (const { feature: name, asset, resolved } of feature.dependencies) {
       const other = this.#features.get(normFeature(name));
       const what = asset === undefined ? name : `${name} (${asset})`;
-      if (other === undefined) {
-        // An unknown feature counts as not done, unless the file says that it is.
-        if (resolved !== true) return `waits for ${what}, of which nothing is known`;
-      } else if (!this.#isReached(other, asset)) return `waits for ${what}`;
+      const isAside = other?.status === 'set_aside';
+      // An unknown feature, or one that was put away, counts as not done, unless the file says that it is.
+      if ((other === undefined || isAside) && resolved === true) continue;
+      if (other === undefined) return `waits for ${what}, of which nothing is known`;
+      if (!this.#isReached(other, asset))
+        return isAside ? `waits for ${what}, which is archived or dismissed` : `waits for ${what}`;
     }
     return undefined;
   }

@@ -3,7 +3,8 @@ export interface Feature {
   readonly feature: string;
   readonly title?: string | undefined;
   readonly vector_type: 'feature' | 'discovery' | 'spike' | 'poc' | 'hotfix';
-  readonly status: 'pending' | 'in_progress' | 'converged' | 'blocked' | 'time_box_expired';
+  /** `set_aside`: archived or dismissed. */
+  readonly status: 'pending' | 'in_progress' | 'converged' | 'blocked' | 'time_box_expired' | 'set_aside';
   /** 1 is the most urgent, as everywhere. */
   readonly priority: number;
   /** When its time box ends, if it has one. */

@@ -65,7 +65,9 @@ export function route(
     }
   }
   const order = (a: string, b: string) => compareRanks(rankIn(ranks, a), rankIn(ranks, b));
-  const open = features.filter((each) => progress.unconverged(each).length > 0).map(({ feature }) => feature);
+  const open = features
+    .filter((each) => each.status !== 'set_aside' && progress.unconverged(each).length > 0)
+    .map(({ feature }) => feature);
   const isUnderWay = taken.some(({ agent_id, waits }) => agent_id !== undefined && waits === undefined);
   return {
     assignments,
@@ -117,7 +119,7 @@ function sift(
   const waiting: HeldUp[] = [];
   for (const feature of features) {
     const { feature: name, status } = feature;
-    if (progress.unconverged(feature).length === 0) continue;
+    if (status === 'set_aside' || progress.unconverged(feature).length === 0) continue;
     const missing = status === 'blocked' ? 'blocked, as its file says' : progress.missing(feature);
     const isOver = status === 'time_box_expired' || (feature.time_box_ends_ms ?? now_ms + 1) <= now_ms;
     if (isOver) waiting.push({ feature: name, reason: 'its time box is over' });
