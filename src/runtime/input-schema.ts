@@ -109,14 +109,21 @@ export const fields = {
   priority: z.int().min(1).max(10).describe('1 (most urgent) to 10'),
 };
 
-/** From a zod object to what the coordinator asks for: the value, or a refusal that names the field and what would do. */
-export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.output<S>, z.input<S>> {
+/**
+ * From a zod object to what the coordinator asks for: the value, or a refusal that names the field and what would do.
+ * `other_names`: what clients of other coordinators call a field.
+ */
+export function inputSchema<S extends z.ZodObject>(
+  shape: S,
+  other_names: Readonly<Record<string, keyof S['shape'] & string>> = {},
+): InputSchema<z.output<S>, z.input<S>> {
   const accepted = Object.keys(shape.shape);
+  const others = Object.entries(other_names);
   return {
     json: z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' }) as JsonObject,
     parse(input) {
       try {
-        const parsed = shape.safeParse(input ?? {});
+        const parsed = shape.safeParse(renamed(input ?? {}, others));
         if (parsed.success) return { ok: true, value: parsed.data };
         return { ok: false, refusal: describeIssue(parsed.error.issues[0], accepted) };
       } catch {
@@ -125,6 +132,18 @@ export function inputSchema<S extends z.ZodObject>(shape: S): InputSchema<z.outp
       }
     },
   };
+}
+
+/** A field that is given under both names is left to the schema, which refuses the one it doesn't know. */
+function renamed(input: unknown, others: readonly (readonly [string, string])[]): unknown {
+  if (others.length === 0 || typeof input !== 'object' || input === null) return input;
+  const named = { ...input } as JsonObject;
+  for (const [other, field] of others)
+    if (Object.hasOwn(named, other) && !Object.hasOwn(named, field)) {
+      named[field] = named[other];
+      delete named[other];
+    }
+  return named;
 }
 
 function describeIssue(issue: z.core.$ZodIssue | undefined, accepted: readonly string[]) {

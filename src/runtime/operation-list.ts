@@ -196,7 +196,7 @@ export const declarations = {
   unassignProfile,
   restoreTrust,
   applyProfiles,
-  checkPolicy: checkPolicyAmong((name) => operationsByName.get(name)),
+  checkPolicy: checkPolicyAmong(() => operationsByName),
   reportUsage,
   claimEdge,
   heartbeatClaim,

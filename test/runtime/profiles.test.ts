@@ -120,7 +120,10 @@ test('[PROF-6] agents from elsewhere do not come in by local ways, nor local one
     ['codex_cloud', 'cli', false],
     ['claude_code_web', 'hook', false],
     ['claude-code', 'mcp', true],
-    ['claude-code', 'http', false],
+    ['claude_code_cli', 'http', false],
+    // What clients, and the original server, call it says nothing about how it comes in.
+    ['claude-code', 'http', true],
+    ['claude_code', 'http', true],
     ['strands_agent', 'mcp', false],
   ];
   for (const [type, door, passes] of tries) {

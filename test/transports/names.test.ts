@@ -118,7 +118,12 @@ test('names: operations, routes and commands', () => {
 });
 
 /** Addresses that users of other coordinators know. */
-const ALIASES = ['claims_status GET /api/status', 'route_work POST /api/start'];
+const ALIASES = [
+  'check_locks GET /locks/active',
+  'list_work GET /work/queue',
+  'claims_status GET /api/status',
+  'route_work POST /api/start',
+];
 
 test('[CLAIM-12] names: aliases', () => {
   assert.deepEqual(

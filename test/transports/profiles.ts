@@ -78,6 +78,13 @@ export const profileScenarios: Record<string, Scenario> = {
     assert.deepEqual([write.allowed, write.engine], [true, 'native']);
     const push = await alice.call('check_policy', { operation: 'git_push_force_main' });
     assert.deepEqual([push.allowed, (push.diagnostics as JsonObject).rule], [false, 'blocked']);
+    const unknown = await alice.call('check_policy', { operation: 'nonsense_zzz' });
+    assert.deepEqual([unknown.success, unknown.error], [false, 'unknown_operation']);
+    const near = await alice.call('check_policy', { operation: 'git_psh' });
+    assert.match(String(near.message), /Did you mean git_push/);
+    // A word that the guardrails or a profile has.
+    const force = await alice.call('check_policy', { operation: 'git_force' });
+    assert.equal(force.allowed, true);
     const edit = await alice.call('check_policy', { operation: 'set_profile', context: {} });
     assert.deepEqual([edit.allowed, (edit.diagnostics as JsonObject).required_trust_level], [false, 4]);
   },

@@ -22,6 +22,8 @@ export interface OwnTree extends Pick<ShellPlace, 'branch' | 'isBranch'> {
   readonly env: NodeJS.ProcessEnv;
 }
 
+const UNREADABLE = 'unreadable_command';
+
 const SOMEWHERE = { cwd: '/repository', root: '/repository' };
 
 /** What is dangerous about an operation that an agent describes: a command, and the files it would change. */
@@ -34,7 +36,18 @@ export async function assessOperation(
     tree === undefined
       ? await concluded(assessCommand(operation_text, SOMEWHERE), SOMEWHERE)
       : await assessCommandIn(operation_text, tree);
-  return [...byText, ...byName];
+  const bySql = await inBareSql(operation_text);
+  // That no shell could read it is no danger if it is not meant for one.
+  const byShell = bySql === undefined ? byText : byText.filter(({ operation }) => operation !== UNREADABLE);
+  return [...byShell, ...(bySql ?? []), ...byName];
+}
+
+/** What an agent describes may be the statement itself, which no shell would run. */
+async function inBareSql(text: string): Promise<Finding[] | undefined> {
+  const { isBareSql } = await import('./sql/bare-sql.ts');
+  if (!isBareSql(text)) return undefined;
+  const { assessSql } = await import('./sql/assess-sql.ts');
+  return await assessSql(text, 'unknown');
 }
 
 /** Judges a command with the rules of its project and the facts of its repository. */

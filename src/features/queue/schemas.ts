@@ -56,6 +56,7 @@ export const submitWork = inputSchema(
     depends_on: dependencies(fields.task_id, 'Ids of tasks that must be completed first.'),
     operation_id: fields.operation_id,
   }),
+  { description: 'task_description' },
 );
 
 export const submitWorkBatch = inputSchema(

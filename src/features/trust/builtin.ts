@@ -188,6 +188,16 @@ export function oneType(agent_type: string): string {
   return SAME_TYPE.get(folded) ?? folded;
 }
 
+/** A name that clients use, not the seed's own: `claude_code` says nothing about how the agent is connected. */
+export function isOtherName(agent_type: string): boolean {
+  return SAME_TYPE.has(
+    agent_type
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[-\s]+/g, '_'),
+  );
+}
+
 const IN_THE_CLOUD: ReadonlySet<string> = new Set(['cloud', 'web', 'remote']);
 
 /** Which of the shipped profiles a type without its own profile falls back to. */

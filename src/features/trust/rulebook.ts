@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { EntityKey, EntityType, EventBody } from '../../ledger/entity.ts';
 import type { Actor } from '../../ledger/log.ts';
 import type { TrustLevel } from '../../runtime/access.ts';
-import { BUILTIN, DEFAULT_PROFILE, DEFAULT_TRUST, fallbackFor, oneType } from './builtin.ts';
+import { BUILTIN, DEFAULT_PROFILE, DEFAULT_TRUST, fallbackFor, isOtherName, oneType } from './builtin.ts';
 import type { Profile, Standing } from './profile.ts';
 
 /** The subject of an assignment: one agent, or every agent of a type. */
@@ -206,8 +206,12 @@ function resolve(
   // An assignment to a removed profile must not give more than the default does.
   const named = assigned === undefined ? undefined : profileNamed(rules, assigned.profile);
   const shipped = assigned === undefined ? forType(rules, type) : undefined;
+  const isFree =
+    shipped !== undefined && !Object.hasOwn(rules.profiles, shipped.name) && isOtherName(agent_type);
   const found = named ?? shipped;
-  const profile = found ?? fallback(rules, type, default_trust);
+  const profile = isFree
+    ? { ...shipped, connection: undefined }
+    : (found ?? fallback(rules, type, default_trust));
   const source =
     named !== undefined && own !== undefined ? 'agent' : found === undefined ? 'default' : 'agent_type';
   // An agent's claim about its own type proves nothing: the highest level has to be assigned.

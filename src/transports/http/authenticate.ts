@@ -14,6 +14,8 @@ export interface Principal {
   readonly authority: Authority;
   /** The agent it is bound to; the request may state whatever is missing. A service is bound to no agent. */
   readonly actor?: Identity | undefined;
+  /** The agent that a request of a service acts as if it names none. */
+  readonly unless_named?: string;
   /** Identifies the credential in logs and limits without revealing it. */
   readonly credential: string;
 }
@@ -42,6 +44,9 @@ export interface AuthenticatorOptions {
   readonly environment: readonly EnvironmentKey[];
   readonly resolveSessionToken?: ResolveSessionToken | undefined;
 }
+
+/** What the callers of the original server were called if their key was bound to no agent. */
+const UNBOUND_AGENT = 'cloud-agent';
 
 /** How long a verified key is trusted: revoking it takes effect within this time. */
 const FRESH_MS = 2_000;
@@ -214,8 +219,9 @@ export class Authenticator {
     const key = this.#environment.get(hash);
     if (key === undefined) return undefined;
     const credential = `environment ${hash.slice(0, 8)}`;
-    const role = key.actor === undefined ? 'service' : 'agent';
-    return { role, authority: 'agent', actor: key.actor, credential };
+    if (key.actor === undefined)
+      return { role: 'service', authority: 'agent', credential, unless_named: UNBOUND_AGENT };
+    return { role: 'agent', authority: 'agent', actor: key.actor, credential };
   }
 
   #remember(hash: string, { principal, fresh_ms }: Verified, network: string): void {

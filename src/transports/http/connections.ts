@@ -52,7 +52,7 @@ export class Connections {
       if (spoofed !== undefined) return spoofed;
     }
     const {
-      agent_id = bound?.agent_id ?? headers['x-agent-id'],
+      agent_id = bound?.agent_id ?? headers['x-agent-id'] ?? principal?.unless_named,
       session_id = bound?.session_id ?? headers['x-session-id'],
       agent_type = bound?.agent_type ?? headers['x-agent-type'],
     } = body;

@@ -43,7 +43,7 @@ export function operationRoutes(prepared: Prepared, connections: Connections): R
   return [operation.route, ...(operation.aliases ?? [])].map(({ method, path }) => ({
     path,
     // Operations that only read accept either method: a long list of paths does not fit in a query.
-    methods: method === 'GET' ? READING : ['POST'],
+    methods: method === 'GET' || !operation.mutates ? READING : ['POST'],
     key: operation.open === true ? 'optional' : 'required',
     filters: prepared.own,
     handle: (exchange, principal) => operate(prepared, connections, exchange, principal),

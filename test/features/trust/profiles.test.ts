@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { applyProfiles } from '../../../src/features/trust/change-rulebook.ts';
 import type { Profile } from '../../../src/features/trust/profile.ts';
 import { readDuration, showDuration } from '../../../src/features/trust/profiles/duration.ts';
@@ -27,22 +28,38 @@ function seedBlocks(): [name: string, yaml: string][] {
   ]);
 }
 
-const indented = (yaml: string) => yaml.replaceAll(/^/gm, '    ');
-
-test('[PROF-1] [PROF-6] the seed’s five profiles ship, field by field', () => {
+test('[PROF-1] [PROF-6] the seed’s five profiles ship, field by field, as a plain YAML parser reads them', () => {
   const blocks = seedBlocks();
   assert.equal(blocks.length, 5);
   for (const [name, yaml] of blocks) {
-    const parsed = parseProfiles(`profiles:\n  ${name}:\n${indented(yaml)}`);
+    const shipped = profileNamed(undefined, name);
+    assert.ok(shipped !== undefined, name);
+    const { resource_limits: limits, ...said } = parse(yaml);
+    const { resource_limits: shownLimits, ...shown } = describeProfile(shipped);
+    for (const [field, value] of Object.entries(said))
+      assert.deepEqual(shown[field], value, `${name}.${field}`);
+    // A limit that the seed does not name is none.
+    const unnamed = { ...(shownLimits as Record<string, unknown>), ...limits };
+    assert.deepEqual(shownLimits, unnamed, name);
+    for (const [limit, value] of Object.entries(unnamed))
+      if (!(limit in limits)) assert.equal(value, 'unlimited', `${name}.${limit}`);
+    // And nothing that the seed does not say.
+    assert.deepEqual(
+      [shown.agent_types, shown.elevated_operations, shown.network_default, shown.required_domains],
+      [[said.agent_type], [], undefined, said.required_domains ?? []],
+      name,
+    );
+  }
+});
+
+test('[PROF-6] the seed’s text is itself a file that sets the same profiles', () => {
+  for (const [name, yaml] of seedBlocks()) {
+    const parsed = parseProfiles(`profiles:\n  ${name}:\n${yaml.replaceAll(/^/gm, '    ')}`);
     assert.ok(parsed.ok, name);
     const [given] = parsed.document.profiles;
     const shipped = profileNamed(undefined, name);
-    assert.ok(given !== undefined && shipped !== undefined, name);
-    for (const [field, value] of Object.entries(given))
-      if (value !== undefined) assert.deepEqual(shipped[field as keyof Profile], value, `${name}.${field}`);
-    // And nothing that the seed does not say.
-    assert.deepEqual([shipped.elevated_operations, shipped.network_default], [[], undefined], name);
-    if (given.required_domains === undefined) assert.deepEqual(shipped.required_domains, [], name);
+    for (const [field, value] of Object.entries(given ?? {}))
+      if (value !== undefined) assert.deepEqual(shipped?.[field as keyof Profile], value, `${name}.${field}`);
   }
 });
 

@@ -12,6 +12,7 @@ export const checkLocks = {
   verb: 'check',
   summary: 'Who holds or waits for which files, folders and globs, why and until when.',
   route: { method: 'POST', path: '/locks/check' },
+  aliases: [{ method: 'GET', path: '/locks/active' }],
   mutates: false,
   standard: true,
   positional: ['file_paths'],

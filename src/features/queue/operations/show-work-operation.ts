@@ -25,6 +25,7 @@ export const listWork = {
   verb: 'list',
   summary: 'What is ready, in the order it is handed out, and what is claimed or delayed.',
   route: { method: 'POST', path: '/work/list' },
+  aliases: [{ method: 'GET', path: '/work/queue' }],
   mutates: false,
   standard: false,
   examples: ['cox work list', 'cox work list --limit 10 --json'],

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { nearest } from '../../../kernel/nearest.ts';
 import { type Refusal, refuse } from '../../../kernel/refusal.ts';
 import { type DoorName, PERMISSIONS, type Permission } from '../../../runtime/access.ts';
 import type { AnyOperation, Operation, Step } from '../../../runtime/operation.ts';
+import { CATEGORIES } from '../finding.ts';
 import { leastTrustFor, oneWord, type PermitQuestion, permit } from '../permit.ts';
-import { type Standing, writesUnderLock } from '../profile.ts';
-import { standingOf } from '../rulebook.ts';
+import { type Profile, type Standing, writesUnderLock } from '../profile.ts';
+import { everyProfile, type RulebookState, standingOf } from '../rulebook.ts';
 import { rulesFor } from '../rules/rulebook-reader.ts';
 
 export interface CheckPolicyInput {
@@ -13,10 +15,10 @@ export interface CheckPolicyInput {
   context?: unknown;
 }
 
-type Find = (name: string) => AnyOperation | undefined;
+type All = () => ReadonlyMap<string, AnyOperation>;
 
-/** `find` looks an operation up in the full list, which also contains this one. */
-export function checkPolicyAmong(find: Find): Operation<CheckPolicyInput> {
+/** `all`: the operations by their names, this one among them. */
+export function checkPolicyAmong(all: All): Operation<CheckPolicyInput> {
   return {
     name: 'check_policy',
     group: 'profile',
@@ -36,7 +38,9 @@ export function checkPolicyAmong(find: Find): Operation<CheckPolicyInput> {
       const asked = await whoAndHow(context, step);
       if ('success' in asked) return asked as Refusal;
       const { standing, door } = asked as Asked;
-      const { question, known } = questionFor(operation, door, find);
+      const asking = questionFor(operation, door, all(), await rulesFor(step).rulebook());
+      if ('success' in asking) return asking;
+      const { question, known } = asking;
       const { engine } = rulesFor(step);
       const ruling = engine.rule(standing, question);
       const refusal = permit(standing, question, engine);
@@ -90,14 +94,15 @@ async function whoAndHow(context: unknown, step: Step): Promise<Asked | Refusal>
   };
 }
 
-/** An operation of ours, a permission, or a word that only a profile's lists may contain. */
+/** An operation of ours, a permission, or a word of a profile's lists or of the guardrails. Any other word would seem to be permitted. */
 function questionFor(
   asked: string,
   door: DoorName | undefined,
-  find: Find,
-): { question: PermitQuestion; known: string } {
+  operations: ReadonlyMap<string, AnyOperation>,
+  rules: RulebookState | undefined,
+): { question: PermitQuestion; known: string } | Refusal {
   const word = oneWord(asked);
-  const operation = find(word);
+  const operation = operations.get(word);
   if (operation !== undefined) {
     const { name, group, permission, trust } = operation;
     return { question: { operation: name, group, permission, trust, door }, known: 'operation' };
@@ -105,5 +110,15 @@ function questionFor(
   const permission = PERMISSIONS.find((each) => each === word) as Permission | undefined;
   if (permission !== undefined)
     return { question: { operation: word, permission, door }, known: 'permission' };
-  return { question: { operation: word, door }, known: 'word' };
+  const words = new Set([...CATEGORIES, ...everyProfile(rules).flatMap(wordsOf)].map(oneWord));
+  if (words.has(word)) return { question: { operation: word, door }, known: 'word' };
+  const near = nearest(word, [...new Set([...operations.keys(), ...PERMISSIONS, ...words])]);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+  return refuse('unknown_operation', `There is no operation or permission ${JSON.stringify(asked)}.${hint}`, {
+    field: 'operation',
+  });
+}
+
+function wordsOf({ allowed_operations, blocked_operations, elevated_operations }: Profile): string[] {
+  return [...allowed_operations, ...blocked_operations, ...elevated_operations];
 }

@@ -26,6 +26,8 @@ export const getMyProfile = {
     const { describeProfile, whyThisProfile } = await words();
     return {
       success: true,
+      agent_id: step.caller.agent_id,
+      agent_type: step.caller.agent_type,
       profile: describeProfile(standing.profile),
       trust_level: standing.trust_level,
       source: standing.source,

@@ -1,3 +1,6 @@
+/** No limit, in a profile's file and where a profile is shown. */
+export const UNLIMITED = 'unlimited';
+
 const UNITS: readonly (readonly [unit: string, seconds: number])[] = [
   ['d', 86_400],
   ['h', 3600],

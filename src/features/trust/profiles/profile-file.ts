@@ -21,8 +21,8 @@ function fileSchema(strict: boolean) {
     agent_type: z.string().min(1).max(limits.agent_id_chars_max).optional(),
     resource_limits: resourceLimits(object).optional(),
   }).refine(
-    ({ agent_type, agent_types }) => agent_type === undefined || agent_types === undefined,
-    'either agent_type or agent_types',
+    ({ agent_type, agent_types }) => agent_type === undefined || agent_types?.includes(agent_type) !== false,
+    'either agent_type or agent_types, or agent_types with agent_type among them',
   );
   return object({
     profiles: z.record(profileName, profile).optional(),
@@ -74,7 +74,7 @@ export function profileEdit(name: string, given: GivenProfile): ProfileEdit {
   return {
     ...rest,
     name,
-    agent_types: agent_type === undefined ? agent_types : [agent_type],
+    agent_types: agent_types ?? (agent_type === undefined ? undefined : [agent_type]),
     trust_level: trustFrom(trust_level),
     resource_limits: resource_limits === undefined ? undefined : limitsFrom(resource_limits),
   };

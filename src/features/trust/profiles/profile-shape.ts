@@ -5,9 +5,8 @@ import type { TrustLevel } from '../../../runtime/access.ts';
 import { CATEGORIES } from '../finding.ts';
 import { GUARDRAILS, type ResourceLimits } from '../profile.ts';
 import { FILES_LIMIT_MAX } from '../usage.ts';
-import { readDuration } from './duration.ts';
+import { readDuration, UNLIMITED } from './duration.ts';
 
-const UNLIMITED = 'unlimited';
 const DAYS_30_SECONDS = 30 * 86_400;
 
 export const profileName = z

@@ -1,17 +1,30 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Profile, Standing } from '../profile.ts';
 import { isBuiltin, type RulebookState } from '../rulebook.ts';
-import { showDuration } from './duration.ts';
+import { showDuration, UNLIMITED } from './duration.ts';
+
+/** As the seed writes it, so that a limit that is not set is seen as well. */
+const NO_LIMITS = {
+  max_file_modifications: UNLIMITED,
+  max_file_reads: UNLIMITED,
+  max_execution_time: UNLIMITED,
+  max_api_calls_per_hour: UNLIMITED,
+  max_spawned_agents: UNLIMITED,
+};
 
 /** A profile in the words that can be used to set it again. */
 export function describeProfile(profile: Profile): JsonObject {
-  const { resource_limits, connection, network_default, ...rest } = profile;
+  const { name, agent_types, resource_limits, connection, network_default, ...rest } = profile;
   const { max_execution_seconds, ...counts } = resource_limits;
   return {
+    name,
+    ...(agent_types[0] === undefined ? {} : { agent_type: agent_types[0] }),
+    agent_types: [...agent_types],
     ...(rest as unknown as JsonObject),
     ...(connection === undefined ? {} : { connection }),
     ...(network_default === undefined ? {} : { network_default }),
     resource_limits: {
+      ...NO_LIMITS,
       ...counts,
       ...(max_execution_seconds === undefined
         ? {}
