@@ -29,7 +29,11 @@ const WORDS_CHARS_MAX = 200;
  * last one, and what it was in the middle of. It is written before its locks and tasks are freed, under an id
  * derived from its end: a process that continues a killed clean-up writes no second one.
  */
-export function leaveHandoff(session: SessionName, completed: readonly string[]): Decision<JsonObject> {
+export function leaveHandoff(
+  session: SessionName,
+  completed: readonly string[],
+  acted_ms: readonly number[] = [],
+): Decision<JsonObject> {
   const handoffs = handoffRange(session.agent_id, HANDOFFS_LOOKED_AT);
   const changesets = changesetRange(session, CHANGESETS_LOOKED_AT);
   return {
@@ -54,9 +58,11 @@ export function leaveHandoff(session: SessionName, completed: readonly string[])
       const relevant_files = unique(changed.flatMap((each) => each.state.files));
       const completed_work = finished(completed, since_ms, loaded);
       const in_progress = unfinished(session, since_ms, loaded);
-      if (relevant_files.length + completed_work.length + in_progress.length === 0)
+      const acts = acted_ms.filter((at_ms) => at_ms > since_ms).length;
+      if (relevant_files.length + completed_work.length + in_progress.length + acts === 0)
         return refused(nothingToSay);
-      const summary = summaryOf(state, relevant_files.length, completed_work.length, in_progress.length);
+      const counts = { files: relevant_files.length, done: completed_work.length, begun: in_progress.length };
+      const summary = summaryOf(state, { ...counts, acts });
       const handoff = { summary, completed_work, in_progress, decisions: [], next_steps: [], relevant_files };
       return handoffWritten(id, session, short(handoff));
     },
@@ -111,13 +117,24 @@ function unfinished(session: SessionName, since_ms: number, loaded: Loaded): str
         (lease) => lease.agent_id === session.agent_id && lease.session_id === session.session_id,
       )
       .filter(isNew)
-      .filter(({ reason }) => reason !== undefined && reason !== AUTOMATIC)
-      .map((lease) => `${areaName(areaOf(id, lease))} was locked: ${words(lease.reason ?? '')}`),
+      .filter(({ reason }) => reason !== AUTOMATIC)
+      .map(({ reason, ...lease }) => {
+        const area = areaName(areaOf(id, lease));
+        return reason === undefined ? `${area} was locked` : `${area} was locked: ${words(reason)}`;
+      }),
   );
   return [...tasks, ...locks];
 }
 
-function summaryOf(state: SessionState, files: number, done: number, begun: number): string {
+interface Counts {
+  readonly files: number;
+  readonly done: number;
+  readonly begun: number;
+  /** Everything else, too: a lock that was given back, a letter, a bid. */
+  readonly acts: number;
+}
+
+function summaryOf(state: SessionState, { files, done, begun, acts }: Counts): string {
   const end = state.end_reason === 'silent' ? 'fell silent and was ended' : 'ended';
   const task = state.current_task === undefined ? '' : ` It worked on: ${words(state.current_task)}.`;
   const counts = [
@@ -125,5 +142,6 @@ function summaryOf(state: SessionState, files: number, done: number, begun: numb
     done > 0 ? `${done} ${done === 1 ? 'task' : 'tasks'} completed` : '',
     begun > 0 ? `${begun} ${begun === 1 ? 'thing' : 'things'} left begun` : '',
   ].filter((part) => part !== '');
+  if (counts.length === 0) counts.push(`${acts} ${acts === 1 ? 'change' : 'changes'} in the log, nothing left begun`);
   return `Written from the log: the session of ${state.agent_id} ${end}.${task} ${counts.join(', ')}.`;
 }

@@ -13,11 +13,14 @@ export type AreaOf = (path: string) => Area | string;
 const word = z.string().min(1).max(128);
 const words = z.array(word).max(100);
 
+const UNNAMED = 'team';
+
 /** `strict` reports unknown keys; without it, the rest can be checked despite them. */
 function fileSchema(strict: boolean) {
   const object = (strict ? z.strictObject : z.object) as typeof z.strictObject;
   return object({
-    team: word,
+    /** A name for people; the original's files have none. */
+    team: word.optional(),
     agents: z
       .array(
         object({
@@ -56,7 +59,7 @@ export function parseTeam(text: string, areaOf: AreaOf): ParsedTeam {
   const problems = [...found, ...inconsistencies(read).map(([path, reason]) => problem(path, reason))];
   const rules = rulesOf(read, areaOf, (path, reason) => problems.push(problem(path, reason)));
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, team: { name: read.team, agents: read.agents, rules } };
+  return { ok: true, team: { name: read.team ?? UNNAMED, agents: read.agents, rules } };
 }
 
 /** Contradictions between parts that are each valid on their own. */

@@ -43,6 +43,20 @@ test('[TEAM-1] members and rules are read', () => {
   assert.equal(foreignOwners(team, 'ben', { place: 'srcx/a.ts' }), undefined);
 });
 
+test('[TEAM-1] a file with the document’s keys alone is a team, and each of them is needed', () => {
+  const member = { name: 'ann', role: 'worker', capabilities: '[ts, sql]', description: 'writes' };
+  const lines = Object.entries(member).map(([key, value]) => `${key}: ${value}`);
+  const whole = parseTeam(`agents:\n  - { ${lines.join(', ')} }\n`, areaOf);
+  assert.ok(whole.ok);
+  assert.deepEqual(whole.team.agents, [{ ...member, capabilities: ['ts', 'sql'] }]);
+  for (const missing of Object.keys(member)) {
+    const rest = lines.filter((line) => !line.startsWith(missing));
+    const [problem = '', ...more] = problems(`agents:\n  - { ${rest.join(', ')} }\n`);
+    assert.match(problem, new RegExp(`agents\\.0\\.${missing}: `));
+    assert.equal(more.length, 0);
+  }
+});
+
 test('[TEAM-2] every mistake at once, with line, field and reason', () => {
   const text = `team: crew
 agents:
@@ -79,7 +93,7 @@ test('[TEAM-2] what is no team file at all is said plainly', () => {
   assert.match(problems('team: [').join('\n'), /^1 file: /m);
   assert.deepEqual(
     problems('').map((each) => each.split(':')[0]),
-    ['1 team', '1 agents'],
+    ['1 agents'],
   );
   assert.match(problems('team: a\nteam: b\nagents: []').join('\n'), /^2 file: .*unique/m);
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'

@@ -155,6 +155,26 @@ test('[HOOK-1] an agent that wrote its own hand-off is believed; a silent visit 
   );
 });
 
+test('[HOOK-1] a session that only held a lock, or did anything else, leaves a hand-off too', async () => {
+  await using stage = new Stage();
+  const [alice, bob, carl] = [stage.agent('alice'), stage.agent('bob'), stage.agent('carl')];
+  await alice.start();
+  await stage.ask('alice', 'acquire_lock', { file_path: 'a.txt' });
+  await alice.hook('session-end');
+  await bob.start();
+  await stage.ask('bob', 'acquire_lock', { file_path: 'b.txt', reason: 'looked and let go' });
+  await stage.ask('bob', 'release_lock', { file_path: 'b.txt' });
+  await bob.hook('session-end');
+  await carl.start();
+  await stage.ask('carl', 'check_locks', {});
+  await carl.hook('session-end');
+  const [ofBob, ofAlice, ...more] = await stage.handoffs();
+  assert.deepEqual([ofAlice?.agent_name, ofAlice?.in_progress], ['alice', ['a.txt was locked']]);
+  assert.equal(ofBob?.agent_name, 'bob');
+  assert.match(String(ofBob?.summary), /2 changes in the log, nothing left begun/);
+  assert.equal(more.length, 0, 'carl only looked');
+});
+
 test('[HOOK-1] a client that clears its conversation goes on under the same session', async () => {
   await using stage = new Stage();
   const alice = stage.agent('alice');
