@@ -60,7 +60,12 @@ export async function tellOfTheBoard(telling: Telling): Promise<void> {
   const come = (agent_id: string) => connect({ agent_id });
   const op = connect({ agent_id: 'op', agent_type: 'cli', session_id: 'op-1' }, 'operator');
   const [walt, rita, emma, nina] = [come('walt'), come('rita'), come('emma'), come('nina')];
-  const rules = { max_review_iterations: 1, on_failure: 'retry', max_attempts: 2 };
+  const rules = {
+    bid_deadline_seconds: 60,
+    max_review_iterations: 1,
+    on_failure: 'retry',
+    max_attempts: 2,
+  };
   const writers = [
     { agent_id: 'walt', role: 'Writer', bidding: 'ignore' },
     { agent_id: 'rita', role: 'Reviewer', bidding: 'review' },

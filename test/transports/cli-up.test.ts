@@ -63,6 +63,40 @@ agents:
   assert.ok(!existsSync(join(place.folder, '.cox-state')), 'no run');
 });
 
+test('[CLI-1] [BID-1] cox up --check says what would run, and runs nothing', async () => {
+  using place = scratch();
+  const file = join(place.folder, 'cox.yml');
+  writeFileSync(
+    file,
+    `version: "1.0"
+agents:
+  writer: {role: Writer, command: [sh, -c, "touch ran"], bidding_strategy: {type: exclusive, target_types: [Goal]}}
+  anna: {role: Editor}
+`,
+  );
+  const env = { COX_STORE: place.store };
+  const { code, out, err } = await cox(['up', '--check'], { cwd: place.folder, env });
+  assert.deepEqual([code, err], [0, '']);
+  assert.match(out, /^cox\.yml is valid\. cox up would run:\n/);
+  assert.match(out, /writer \(Writer\): sh -c touch ran; bids exclusive on Goal\n/);
+  assert.match(out, /anna \(Editor\): takes part by itself, over MCP or HTTP; is asked for each bid\n/);
+  assert.match(out, /waits for the bids of all of them/);
+  const answer = await typedJson(place, 'up', '--check');
+  assert.partialDeepStrictEqual(answer, {
+    success: true,
+    settings: { bid_deadline_seconds: 0 },
+    agents: [
+      { agent_id: 'writer', command: ['sh', '-c', 'touch ran'] },
+      { agent_id: 'anna', command: null },
+    ],
+  });
+  writeFileSync(file, 'version: "1.0"\nagents: {a: {role: X, command: [x], bidding_strategy: reveiw}}\n');
+  const wrong = await cox(['up', '--check'], { cwd: place.folder, env });
+  assert.deepEqual([wrong.code, wrong.out], [1, '']);
+  assert.match(wrong.err, /agents\.a\.bidding_strategy/);
+  for (const made of ['ran', 'store', '.cox-state']) assert.ok(!existsSync(join(place.folder, made)), made);
+});
+
 test('[CLI-1] cox up without a file: which names were looked for, and the least there is to one', async () => {
   using place = scratch();
   const { code, err } = await typed(place, ['up']);

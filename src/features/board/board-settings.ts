@@ -25,7 +25,7 @@ export interface BoardSettings {
 }
 
 export const DEFAULT_SETTINGS: BoardSettings = {
-  bid_deadline_ms: 60_000,
+  bid_deadline_ms: 0,
   timeouts_ms: { review: 5 * 60_000, parallel: 10 * 60_000, exclusive: 30 * 60_000 },
   max_review_iterations: 3,
   on_failure: 'terminate',

@@ -27,6 +27,12 @@ export const boardKey: EntityKey = { kind: BOARD, id: BOARD };
 
 const EMPTY: BoardState = { settings: DEFAULT_SETTINGS, members: [], generation: 0 };
 
+/** Of logs from before the board waited for every bid unless told otherwise. */
+const BEFORE_CONSENSUS: BoardState = {
+  ...EMPTY,
+  settings: { ...DEFAULT_SETTINGS, bid_deadline_ms: 60_000 },
+};
+
 export function boardOf(record: BoardRecord | undefined): BoardState {
   return record?.state ?? EMPTY;
 }
@@ -40,7 +46,7 @@ export const boardEntity: EntityType<BoardState> = {
   // Every publication and every bid reads it, and it changes only when an agent joins or leaves.
   steady: true,
   evolve(before, event, at_ms) {
-    const state = before ?? EMPTY;
+    const state = before ?? BEFORE_CONSENSUS;
     const generation = state.generation + 1;
     switch (event.type) {
       case 'board_configured': {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Refusal, refuse } from '../../kernel/refusal.ts';
 import { commit, type Decision, refused } from '../../ledger/decision.ts';
+import type { EventBody } from '../../ledger/entity.ts';
 import { type BoardState, boardEntity, boardEvent, boardKey, boardOf, memberOf } from './board.ts';
 import type { Bidder, BoardSettings } from './board-settings.ts';
 
@@ -11,7 +12,7 @@ import type { Bidder, BoardSettings } from './board-settings.ts';
  */
 export function configureBoard(settings: BoardSettings, agents: readonly Bidder[]): Decision<JsonObject> {
   return changing(
-    () => boardEvent('board_configured', { settings, agents } as unknown as JsonObject),
+    () => [boardEvent('board_configured', { settings, agents } as unknown as JsonObject)],
     ({ generation, members }) => ({
       success: true,
       generation,
@@ -22,7 +23,13 @@ export function configureBoard(settings: BoardSettings, agents: readonly Bidder[
 
 export function joinBoard(bidder: Bidder): Decision<JsonObject> {
   return changing(
-    () => boardEvent('bidder_joined', { ...bidder } as unknown as JsonObject),
+    // The first to join brings the settings, so that the log says which they were.
+    ({ generation, settings }) => [
+      ...(generation === 0
+        ? [boardEvent('board_configured', { settings, agents: [] } as unknown as JsonObject)]
+        : []),
+      boardEvent('bidder_joined', { ...bidder } as unknown as JsonObject),
+    ],
     ({ generation }) => ({ success: true, agent_id: bidder.agent_id, role: bidder.role, generation }),
   );
 }
@@ -32,24 +39,27 @@ export function leaveBoard(agent_id: string): Decision<JsonObject> {
     (board) =>
       memberOf(board, agent_id) === undefined
         ? refuse('not_a_bidder', `${agent_id} is not on the board's roster.`, { agent_id })
-        : boardEvent('bidder_left', { agent_id }),
+        : [boardEvent('bidder_left', { agent_id })],
     ({ generation }) => ({ success: true, agent_id, left: true, generation }),
   );
 }
 
 function changing(
-  change: (board: BoardState) => ReturnType<typeof boardEvent> | Refusal,
+  change: (board: BoardState) => EventBody[] | Refusal,
   answer: (board: BoardState) => JsonObject,
 ): Decision<JsonObject> {
   return {
     needs: { keys: [boardKey] },
     decide(loaded, now_ms) {
       const record = loaded.get<BoardState>(boardKey);
-      const event = change(boardOf(record));
-      if ('success' in event) return refused(event);
-      const after = boardEntity.evolve(record?.state, event, now_ms);
-      const problem = event.type === 'bidder_left' ? undefined : rosterProblem(after);
-      return problem === undefined ? commit([event], answer(after)) : refused(problem);
+      const events = change(boardOf(record));
+      if (!Array.isArray(events)) return refused(events);
+      const evolve = (state: BoardState | undefined, event: EventBody): BoardState | undefined =>
+        boardEntity.evolve(state, event, now_ms);
+      const after = events.reduce(evolve, record?.state) ?? boardOf(record);
+      const hasLeft = events.some(({ type }) => type === 'bidder_left');
+      const problem = hasLeft ? undefined : rosterProblem(after);
+      return problem === undefined ? commit(events, answer(after)) : refused(problem);
     },
   };
 }

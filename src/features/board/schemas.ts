@@ -173,8 +173,8 @@ export const configureBoard = inputSchema(
       .number()
       .min(0)
       .max(24 * 3600)
-      .default(60)
-      .describe('0: every bid is waited for.'),
+      .default(0)
+      .describe('After it a silent agent’s bid is ignore; 0: every bid is waited for.'),
     review_seconds: seconds('Time for a review.').default(300),
     parallel_seconds: seconds('Time for a parallel part.').default(600),
     exclusive_seconds: seconds('Time for the exclusive part.').default(1800),

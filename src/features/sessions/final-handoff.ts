@@ -142,6 +142,7 @@ function summaryOf(state: SessionState, { files, done, begun, acts }: Counts): s
     done > 0 ? `${done} ${done === 1 ? 'task' : 'tasks'} completed` : '',
     begun > 0 ? `${begun} ${begun === 1 ? 'thing' : 'things'} left begun` : '',
   ].filter((part) => part !== '');
-  if (counts.length === 0) counts.push(`${acts} ${acts === 1 ? 'change' : 'changes'} in the log, nothing left begun`);
+  if (counts.length === 0)
+    counts.push(`${acts} ${acts === 1 ? 'change' : 'changes'} in the log, nothing left begun`);
   return `Written from the log: the session of ${state.agent_id} ${end}.${task} ${counts.join(', ')}.`;
 }

@@ -28,7 +28,10 @@ export async function leaveFinalHandoff(step: Step, session: SessionName): Promi
 async function timesActed(step: Step, session: SessionName, since_ms: number): Promise<number[]> {
   const { entries } = await step.search({ agent_id: session.agent_id, since_ms, limit: ACTS_MAX });
   return entries
-    .filter(({ session_id, events }) => session_id === session.session_id && events.some(({ kind }) => !NO_ACTS.has(kind)))
+    .filter(
+      ({ session_id, events }) =>
+        session_id === session.session_id && events.some(({ kind }) => !NO_ACTS.has(kind)),
+    )
     .map(({ at_ms }) => at_ms);
 }
 

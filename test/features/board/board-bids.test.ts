@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { boardEntity, boardEvent } from '../../../src/features/board/board.ts';
 import { claimIdOf } from '../../../src/features/board/board-phases.ts';
+import { DEFAULT_SETTINGS } from '../../../src/features/board/board-settings.ts';
 import { configureBoard, joinBoard, leaveBoard } from '../../../src/features/board/commands.ts';
 import { given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
@@ -9,6 +11,7 @@ import {
   board,
   CLAIM,
   claimIn,
+  claimShown,
   delivers,
   GOAL,
   grantsIn,
@@ -269,9 +272,25 @@ test('[BID-4] with nobody on the roster a claim waits for somebody to come', () 
   given(...joined)
     .at(OVERDUE_MS + 5)
     .when(settles())
-    .thenCommits(
-      told('bidders_changed', { roster: { awaited: ['anna'], bids_due_ms: OVERDUE_MS + 5 + MINUTE_MS } }),
-    );
+    .thenCommits(told('bidders_changed', { roster: { awaited: ['anna'] } }));
+});
+
+test('[BID-1] unless a deadline is set the board waits for every bid, however long, and says for whose', () => {
+  const joined = happened([], joinBoard(bidder('anna')), joinBoard(bidder('bert')), publish(GOAL));
+  assert.equal(claimIn(joined).bids_due_ms, undefined);
+  const half = happened(joined, bids('anna', 'exclusive'));
+  given(...half)
+    .at(NOON_MS + 365 * 24 * 60 * MINUTE_MS)
+    .when(settles())
+    .thenRefuses('wrong_status');
+  assert.equal(claimShown(half, LATER_MS).waits_for, 'bids of bert');
+  assert.deepEqual(DEFAULT_SETTINGS.bid_deadline_ms, 0);
+});
+
+test('[AUD-3] a board of a log from before that was the default keeps the minute it had', () => {
+  const data = { agent_id: 'anna', role: 'writer' };
+  const old = boardEntity.evolve(undefined, boardEvent('bidder_joined', data), 0);
+  assert.equal(old.settings.bid_deadline_ms, 60_000);
 });
 
 test('[BID-4] who leaves is not waited for: its going completes the consensus', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StructuralType } from '../../../src/features/board/artefact.ts';
+import { type BoardRecord, type BoardState, boardOf } from '../../../src/features/board/board.ts';
 import { type BoardClaimState, boardClaimEvent } from '../../../src/features/board/board-claim.ts';
 import { claimIdOf } from '../../../src/features/board/board-phases.ts';
 import {
@@ -16,6 +17,7 @@ import {
   settleBoard,
   takeGrant,
 } from '../../../src/features/board/commands.ts';
+import { describeBoardClaim } from '../../../src/features/board/show-board.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { Decision, Needs } from '../../../src/ledger/decision.ts';
 import type { EventBody } from '../../../src/ledger/entity.ts';
@@ -35,8 +37,9 @@ export function bidder(agent_id: string, bid?: StandingBid['bid'], more: Partial
   return { agent_id, role: `role of ${agent_id}`, ...standing_bid, ...more };
 }
 
+/** With the deadline that most of these tests are about; by default there is none. */
 export function settings(more: Partial<BoardSettings> = {}): BoardSettings {
-  return { ...DEFAULT_SETTINGS, ...more };
+  return { ...DEFAULT_SETTINGS, bid_deadline_ms: 60_000, ...more };
 }
 
 export const agent = (agent_id: string, session_id = `${agent_id}-1`) => ({
@@ -113,6 +116,14 @@ export function claimIn(facts: readonly Fact[], id = CLAIM): BoardClaimState {
   const record = folded(facts).get(`board_claim/${id}`);
   assert.ok(record, `there is no claim ${id}`);
   return record.state as unknown as BoardClaimState;
+}
+
+export function rosterOf(facts: readonly Fact[]): BoardState {
+  return boardOf(folded(facts).get('board/board') as unknown as BoardRecord | undefined);
+}
+
+export function claimShown(facts: readonly Fact[], now_ms: number): JsonObject {
+  return describeBoardClaim({ id: CLAIM, state: claimIn(facts) } as never, rosterOf(facts), now_ms);
 }
 
 /** Who was granted what, as `phase: agents`, in the order of the phases. */

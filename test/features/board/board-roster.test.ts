@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BoardRecord, boardOf } from '../../../src/features/board/board.ts';
 import { mayConcern } from '../../../src/features/board/board-claim.ts';
 import { configureBoard, joinBoard, leaveBoard, placeBid } from '../../../src/features/board/commands.ts';
-import { coWorkers, describeBoardClaim, describeMember } from '../../../src/features/board/show-board.ts';
+import { coWorkers, describeMember } from '../../../src/features/board/show-board.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { type Fact, folded, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
+import { type Fact, given, MINUTE_MS, NOON_MS } from '../../support/decider-spec.ts';
 import {
   bidder,
   bids,
   board,
   CLAIM,
   claimIn,
+  claimShown,
   delivers,
   GOAL,
   happened,
   LATER_MS,
   publish,
+  rosterOf,
   settings,
   takes,
 } from './board-facts.ts';
 
-const rosterOf = (facts: readonly Fact[]) =>
-  boardOf(folded(facts).get('board/board') as unknown as BoardRecord | undefined);
 const names = (facts: readonly Fact[]) => rosterOf(facts).members.map(({ agent_id }) => agent_id);
 
 test('[BID-3] two agents of one role are refused in the seed’s words, which name both', () => {
@@ -70,7 +69,7 @@ test('[BID-4] who is not on the roster can’t leave it; leaving needs no other 
     .at(NOON_MS)
     .when(leaveBoard('anna'))
     .thenCommits({ kind: 'board', id: 'board', type: 'bidder_left', data: { agent_id: 'anna' } })
-    .answering({ left: true, generation: 2 });
+    .answering({ left: true, generation: 3 });
 });
 
 test('[BID-4] the roster has its limit', () => {
@@ -108,9 +107,6 @@ test('[BID-4] who waits is woken by what concerns it: being asked, being granted
   assert.deepEqual(told('rita'), [false, false, true, false, true, true]);
   assert.deepEqual(told('ann'), Array(6).fill(false));
 });
-
-const claimShown = (facts: readonly Fact[], now_ms: number) =>
-  describeBoardClaim({ id: CLAIM, state: claimIn(facts) } as never, rosterOf(facts), now_ms);
 
 test('[PHASE-8] a claim that is open for half an hour is pending for long, and says what it waits for', () => {
   const bidding = board([bidder('anna'), bidder('bert'), bidder('carl', 'claim')], { bid_deadline_ms: 0 });

@@ -51,6 +51,7 @@ function declareUp(program: Command, terminal: Terminal, result: Result): void {
       'Run the agents of cox.yml (or sett.yml, holt.yml) on the board: a live view in a terminal, else a line for each piece of news. Ctrl-C ends all of it.',
     )
     .option('--config <file>', 'Another file (default: cox.yml, sett.yml or holt.yml in the repository)')
+    .option('--check', 'Only look whether the file is valid, and say what would run.')
     .option('--until-idle', 'End when no claim is open: 0 all done, 1 one failed, 3 one waits for a person.')
     .option('--json', 'One JSON object for each piece of news, on a line of its own.')
     .action(async (_options, command: Command) => {
@@ -58,7 +59,12 @@ function declareUp(program: Command, terminal: Terminal, result: Result): void {
       await run(mergedOptions<UpOptions>(command), terminal, result);
     });
   declareCommon(up, 'store');
-  addExamples(up, ['cox up', 'cox up --config ci/agents.yml --until-idle', 'cox up --json | jq -r .text']);
+  addExamples(up, [
+    'cox up',
+    'cox up --check',
+    'cox up --config ci/agents.yml --until-idle',
+    'cox up --json | jq -r .text',
+  ]);
 }
 
 /** A group whose name alone shows something. An unknown verb after it is still reported as a mistake. */

@@ -18,12 +18,14 @@ import { boardPlacesOf } from '../runner/board-places.ts';
 import { BOARD_FILES, type ReadBoard, readBoardFile } from '../runner/load-board-file.ts';
 import { startOrchestrator } from '../runner/orchestrator.ts';
 import { untilRest } from './until-rest.ts';
+import { tellChecked } from './up-check.ts';
 import { tellKept, tellRest, tellStart } from './up-end.ts';
 import { UpShow } from './up-show.ts';
 
 export interface UpOptions extends CommonOptions {
   readonly config?: string;
   readonly untilIdle?: boolean;
+  readonly check?: boolean;
 }
 
 const EXAMPLE = `version: "1.0"
@@ -48,6 +50,8 @@ interface Prepared extends ReadBoard {
 export async function up(options: UpOptions, terminal: Terminal, result: Result): Promise<void> {
   const prepared = await prepare(options, terminal);
   if (isPrepared(prepared)) {
+    if (options.check === true)
+      return await tellChecked(prepared.config, prepared.warnings, options, terminal, result);
     const refusal = await run(prepared, options, terminal, result);
     if (refusal !== undefined) await conclude(terminal, refusal, options, result);
     return;

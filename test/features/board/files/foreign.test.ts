@@ -158,7 +158,8 @@ test('the example of docs/board-file.md is sound, and the page names every key o
   const parsed = parse(example, { env: { USER: 'anna' } });
   assert.ok(parsed.ok, JSON.stringify(parsed));
   assert.deepEqual(parsed.warnings, []);
-  assert.deepEqual(parsed.config.settings, DEFAULT_SETTINGS, 'it shows the defaults');
+  const shown = { ...DEFAULT_SETTINGS, bid_deadline_ms: 60_000 };
+  assert.deepEqual(parsed.config.settings, shown, 'it shows the defaults, and a deadline');
   for (const key of Object.keys(agentSchema(schemaKit(true)).shape))
     assert.match(text, new RegExp(`\`${key}\\b`), key);
   const [writer, reviewer, tester, anna] = parsed.config.agents;
