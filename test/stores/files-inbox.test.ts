@@ -81,15 +81,22 @@ test('[CLAIM-9] processes of one agent in the same microsecond never overwrite e
   }
 });
 
-test('[CLAIM-9] order: agent in byte order, then sequence, then name, then age', () => {
+test('[CLAIM-9] order: agent in byte order, then sequence, then when it was written, then name', () => {
   using place = eventsFolder();
   const { events } = place;
-  put(events, 'b', '3.json', CLAIM);
-  put(events, 'b', '10.json', CLAIM);
-  put(events, 'b', '20260223T000000000001_edge_claim.json', CLAIM);
-  put(events, 'b', '20260222T000000000001_edge_claim.json', CLAIM);
-  put(events, 'a', 'z.json', { ...CLAIM, sequence: 1 });
-  put(events, 'a', 'y.json', { ...CLAIM, sequence: 2 });
+  put(events, 'b', '3.json', CLAIM, 60);
+  put(events, 'b', '10.json', CLAIM, 90);
+  // What its writer put into the name is that machine's clock; what counts is when it got here.
+  put(events, 'b', '20260222T000000000001_edge_claim.json', CLAIM, 50);
+  put(events, 'b', '20260223T000000000001_edge_claim.json', CLAIM, 70);
+  const [same, path] = [new Date(Date.now() - 3_600_000), join(events, 'inbox', 'b')];
+  for (const name of ['n.json', 'm.json']) {
+    put(events, 'b', name, CLAIM);
+    utimesSync(join(path, name), same, same);
+  }
+  put(events, 'a', 'z.json', { ...CLAIM, sequence: 1 }, 10);
+  put(events, 'a', 'y.json', { ...CLAIM, sequence: 2 }, 90);
+  put(events, 'a', 'x.json', CLAIM, 99);
   put(events, 'B', 'x.json', CLAIM);
   // UTF-16 would put the first of these before the second.
   put(events, '\u{1F6A3}', 'x.json', CLAIM);
@@ -102,14 +109,28 @@ test('[CLAIM-9] order: agent in byte order, then sequence, then name, then age',
       'B/x.json',
       'a/z.json',
       'a/y.json',
+      'a/x.json',
       'b/3.json',
       'b/10.json',
-      'b/20260222T000000000001_edge_claim.json',
+      'b/m.json',
+      'b/n.json',
       'b/20260223T000000000001_edge_claim.json',
+      'b/20260222T000000000001_edge_claim.json',
       '\uff5e/x.json',
       '\u{1F6A3}/x.json',
     ],
   );
+});
+
+test('[CLAIM-9] of more proposals than one pass decides the oldest come first, whatever their names', () => {
+  using place = eventsFolder();
+  const { events } = place;
+  for (let index = 0; index < 1010; index += 1)
+    put(events, 'b', `${String(9999 - index)}-claim.json`, CLAIM, 5000 - index);
+  const { staged } = listProposals(events);
+  assert.equal(staged.length, 1000);
+  assert.equal(staged[0]?.proposal_id, 'b/9999-claim.json');
+  assert.equal(staged.at(-1)?.proposal_id, 'b/9000-claim.json');
 });
 
 test('[CLAIM-9] what is no proposal is moved aside with its reason, and reported', () => {

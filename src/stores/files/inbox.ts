@@ -88,7 +88,7 @@ export interface Listing {
 
 /**
  * The proposals that are in the inbox now, in the order in which they are decided: by agent, then by
- * sequence, then by name, then by age. Files that are no proposals are set aside. Any file may vanish at any
+ * sequence, then by when the file was last written, then by name. Files that are no proposals are set aside. Any file may vanish at any
  * moment.
  */
 export function listProposals(events: string, clock: Pick<Clock, 'now_ms'> = systemClock): Listing {
@@ -107,10 +107,25 @@ export function listProposals(events: string, clock: Pick<Clock, 'now_ms'> = sys
       sort(withoutOwner(join(inbox, folder), clock), folder);
       continue;
     }
-    for (const { name } of entriesOf(join(inbox, folder)).slice(0, limits.proposals_per_pass))
+    for (const name of firstNames(join(inbox, folder)))
       sort(look(join(inbox, folder), folder, name, clock), name, folder);
   }
   return { staged: staged.sort(inOrder), set_aside };
+}
+
+/** As many as one pass decides, in their order as far as it is known without reading them. */
+function firstNames(folder: string): string[] {
+  const names = entriesOf(folder).map(({ name }) => name);
+  if (names.length <= limits.proposals_per_pass) return names;
+  const found = names.map((name) => ({
+    name,
+    number: numberOf(name) ?? Number.POSITIVE_INFINITY,
+    modified_ns: lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n,
+  }));
+  return found
+    .sort((a, b) => byNumber(a.number, b.number) || Number(a.modified_ns - b.modified_ns))
+    .slice(0, limits.proposals_per_pass)
+    .map(({ name }) => name);
 }
 
 /**
@@ -209,10 +224,18 @@ function textOf(path: string): string {
 function inOrder(a: Staged, b: Staged): number {
   return (
     compareBytes(a.agent_id, b.agent_id) ||
-    (a.proposal.sequence ?? Number.POSITIVE_INFINITY) - (b.proposal.sequence ?? Number.POSITIVE_INFINITY) ||
-    compareBytes(a.path, b.path) ||
-    Number(a.modified_ns - b.modified_ns)
+    byNumber(
+      a.proposal.sequence ?? Number.POSITIVE_INFINITY,
+      b.proposal.sequence ?? Number.POSITIVE_INFINITY,
+    ) ||
+    Number(a.modified_ns - b.modified_ns) ||
+    compareBytes(a.path, b.path)
   );
+}
+
+/** Those without a number are last, and equal. */
+function byNumber(a: number, b: number): number {
+  return a === b ? 0 : a - b;
 }
 
 function codeOf(error: unknown): string {
