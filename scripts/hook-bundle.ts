@@ -18,6 +18,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { QUICK } from '../src/transports/hooks/quick.ts';
+import { asciiOf, MODULE_URL, moduleUrls } from './bundle-parts.ts';
 import { withLazyConstants } from './lazy-constants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -105,19 +106,6 @@ const lazyBuiltins: Plugin = {
   },
 };
 
-/** A CommonJS file has no `import.meta`: files that lie beside a source are found from where the bundle lies. */
-const moduleUrls: Plugin = {
-  name: 'module-urls',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      if (!text.includes('import.meta.url')) return undefined;
-      const name = JSON.stringify(relative(source, path));
-      return { loader: 'ts', contents: text.replaceAll('import.meta.url', `moduleUrl(${name})`) };
-    });
-  },
-};
-
 /** After those that rewrite a file in another way, which is left to them. */
 const lazyConstants: Plugin = {
   name: 'lazy-constants',
@@ -128,13 +116,6 @@ const lazyConstants: Plugin = {
     }));
   },
 };
-
-/** A checkout has the sources; a package has only what was compiled from them, beside the bundle. */
-const MODULE_URL = `function moduleUrl(name) {
-  const { existsSync } = require('node:fs'), { join } = require('node:path');
-  const source = join(__dirname, '..', 'src', name);
-  return require('node:url').pathToFileURL(existsSync(source) ? source : join(__dirname, name)).href;
-}`;
 
 /** So that a part carries only the decisions it makes, and the store it is about to open at once. */
 const shaken = ({ always = [] }: Part): Plugin => ({
@@ -278,11 +259,6 @@ function write(name: string, text: string): void {
   const aside = `${path}.${process.pid}.new`;
   writeFileSync(aside, text);
   renameSync(aside, path);
-}
-
-/** The bundler writes everything so but for what stands in regular expressions. */
-function asciiOf(text: string): string {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -28,7 +28,12 @@ function startNode(words: readonly string[]): ChildProcess {
   const recorder = pathToFileURL(join(import.meta.dirname, 'recorder.mjs')).href;
   const child = spawn(process.execPath, ['--import', recorder, ...words], {
     cwd: place,
-    env: { ...process.env, COX_RECORD_FILE: record, COX_RECORD_ROOT: `${pathToFileURL(root).href}/` },
+    env: {
+      ...process.env,
+      COX_BUNDLE: 'off',
+      COX_RECORD_FILE: record,
+      COX_RECORD_ROOT: `${pathToFileURL(root).href}/`,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin?.on('error', () => {});

@@ -66,6 +66,8 @@ export interface StoreContext {
    * with.
    */
   readonly brief?: boolean | undefined;
+  /** The process ends once it has closed the store, as after `brief`, but it checks the store like any other one. */
+  readonly leaves?: boolean | undefined;
   /**
    * False: commits survive any end of the process, but a power cut only if a lasting commit follows. Default:
    * true.

@@ -39,6 +39,8 @@ export interface OpenOptions {
   readonly sits?: boolean | undefined;
   /** This process ends as soon as it has closed the store, so that some tidying up is left to the next. */
   readonly brief?: boolean | undefined;
+  /** The same of a process that does everything else like one that goes on. */
+  readonly leaves?: boolean | undefined;
   /** False: what is committed is not waited for on the disk. A power cut may lose it, nothing else. */
   readonly lasting?: boolean | undefined;
   /** Called when something was committed that people are to hear of; it must not wait for anything. */

@@ -34,7 +34,7 @@ export async function openLedger(options: OpenOptions): Promise<OpenedLedger> {
   const store_url = chooseStore(options.store, env).url ?? defaultStore(workspace);
   const project = options.project ?? (env.COX_PROJECT || 'default');
   const sits = options.sits === true && env.COX_SEAT !== 'off';
-  const { brief, lasting } = options;
+  const { brief, leaves, lasting } = options;
   const place =
     brief === true
       ? undefined
@@ -42,7 +42,7 @@ export async function openLedger(options: OpenOptions): Promise<OpenedLedger> {
   const ruling = await rulesOptions(env);
   const entities = options.entities ?? (await import('./entities.ts')).entities;
   const store = await openStore(store_url, {
-    ...{ entities, clock, random, ids, project, sits, brief, lasting },
+    ...{ entities, clock, random, ids, project, sits, brief, leaves, lasting },
     ...(await othersWords(store_url, place?.fleet, ruling, { sits })),
   });
   const rules = new Rules(store, project, clock, ruling);

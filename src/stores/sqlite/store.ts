@@ -10,7 +10,7 @@ import type { Store, StoreContext } from '../../ledger/store-port.ts';
 import { SqliteTrail } from './audit-trail.ts';
 import { decideInside, loadInto } from './deciding.ts';
 import { isBusy, storeFailure } from './errors.ts';
-import { openFile } from './file.ts';
+import { leaveOpen, openFile } from './file.ts';
 import type { Follower } from './seat/follower.ts';
 import type { Seat } from './seat/seat.ts';
 import { Watch } from './watch.ts';
@@ -242,7 +242,9 @@ class SqliteStore implements Store {
     if (this.#file.users > 0) return;
     opened.delete(this.#file.path);
     await this.#file.seat?.close();
-    if (this.#context.brief === true) await this.#file.writer.leave();
+    const { brief, leaves } = this.#context;
+    if (leaves === true) leaveOpen();
+    if (brief === true || leaves === true) await this.#file.writer.leave();
     else await this.#file.writer.close();
   }
 }

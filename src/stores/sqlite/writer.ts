@@ -65,6 +65,7 @@ export class Writer {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #brief: boolean;
+  readonly #leaves: boolean;
   readonly #gathering: Gathering;
   #queue: Job[] = [];
   #notes: Unplaced[] = [];
@@ -83,14 +84,15 @@ export class Writer {
   onCommit: () => void = () => {};
 
   constructor(database: DatabaseSync, path: string, context: StoreContext) {
-    const { clock, random, entities, brief = false, lasting = true } = context;
+    const { clock, random, entities, brief = false, leaves = brief, lasting = true } = context;
     this.#database = database;
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
     this.#brief = brief;
+    this.#leaves = leaves;
     this.#gathering = new Gathering(clock);
-    this.#wal = new Wal(path, { brief, lasting });
+    this.#wal = new Wal(path, { brief: leaves, lasting });
     this.statements = new Statements(database);
     this.records = new Records(this.statements, entities);
     const forget = () => this.records.forget();
@@ -324,7 +326,7 @@ export class Writer {
   #shouldFold(othersCame: boolean): boolean {
     const { behind } = this.records;
     if (this.statements.journal !== undefined) return true;
-    if (this.#brief) return behind <= AHEAD_FEW || this.#isItsTurn;
+    if (this.#leaves) return behind <= AHEAD_FEW || this.#isItsTurn;
     return othersCame || behind > AHEAD_MAX;
   }
 

@@ -13,6 +13,8 @@ export interface Terminal {
   /** A person watches stderr: long work reports its progress. */
   readonly watched?: boolean;
   readonly rows?: number;
+  /** The process ends with the command. */
+  readonly ends?: boolean;
   /** Which of the two streams is a terminal. */
   readonly seen?: { readonly out: boolean; readonly err: boolean };
   /** Aborted when the reader of our output has gone. */
@@ -52,6 +54,7 @@ export function processTerminal(): Terminal {
     },
     seen: { out: stdout.isTTY === true, err: stderr.isTTY === true },
     watched: stderr.isTTY === true,
+    ends: true,
     gone: gone.signal,
     out: (text) => write(stdout, text, () => gone.abort()),
     err: (text) => write(stderr, text, () => {}),

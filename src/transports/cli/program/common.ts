@@ -145,7 +145,7 @@ export async function withStore(
     const announce = () => {
       isNews = true;
     };
-    const coxswain = await open({ ...chosen.place, announce });
+    const coxswain = await open({ ...chosen.place, announce, leaves: terminal.ends });
     try {
       return await use(coxswain, chosen.place);
     } finally {
