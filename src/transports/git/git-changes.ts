@@ -55,7 +55,41 @@ export async function pushedFiles(remote: string, lines: string, call: GitCall):
   const tracked = REMOTE.test(remote) ? ['--not', `--remotes=${remote}`] : [];
   const input = `${[...pushed, ...excluded].join('\n')}\n`;
   const commits = await git(['rev-list', ...range, ...tracked], { ...call, input });
-  // `-c`: for a merge, again only files that differ from all parents.
+  return await filesOf(commits, call);
+}
+
+export interface RebasePlan {
+  /** `--root`: all commits of the branch are made again. */
+  readonly upstream: string;
+  /** Where they are made again; undefined: on the upstream. */
+  readonly onto: string | undefined;
+  /** Undefined: the one that is checked out. */
+  readonly branch: string | undefined;
+}
+
+/**
+ * What a rebase puts together itself, as a merge does: the files that the commits to be made again have changed and that are
+ * different on the new base as well. The other files come from either side as they are.
+ */
+export async function rebasedFiles(
+  { upstream, onto = upstream, branch = 'HEAD' }: RebasePlan,
+  call: GitCall,
+): Promise<string[]> {
+  const isAll = upstream === '--root';
+  if (onto === '--root') return [];
+  const base = isAll ? undefined : (await git(['merge-base', upstream, branch], call)).trim();
+  const differing =
+    base === undefined
+      ? await git(['ls-tree', '-r', '-z', '--name-only', '--full-tree', onto], call)
+      : await git(['diff-tree', '-r', ...NAMES, base, onto, '--'], call);
+  const range = isAll ? [branch] : ['--right-only', '--cherry-pick', `${upstream}...${branch}`];
+  const input = await git(['rev-list', '--no-merges', ...range, '--'], call);
+  const there = new Set(namesIn(differing));
+  return (await filesOf(input, call)).filter((name) => there.has(name));
+}
+
+/** What these commits change, one on each line; of a merge, only files that differ from all parents. */
+async function filesOf(commits: string, call: GitCall): Promise<string[]> {
   const differences = ['diff-tree', '--stdin', '-r', '-c', '--root', '--no-commit-id', ...NAMES];
   return [...new Set(namesIn(await git(differences, { ...call, input: commits })))];
 }

@@ -8,7 +8,7 @@ const MADE_FOLDER = `${MARK}: the folder was made for it`;
 export const KEPT = '.before-coxswain';
 
 /**
- * Git runs pre-commit only for `git commit`. Merges, `git am`, and picks and reverts each have a hook of
+ * Git runs pre-commit only for `git commit`. Merges, `git am`, rebases, and picks and reverts each have a hook of
  * their own.
  */
 export const CHECKED_HOOKS = [
@@ -16,6 +16,7 @@ export const CHECKED_HOOKS = [
   'pre-merge-commit',
   'pre-applypatch',
   'prepare-commit-msg',
+  'pre-rebase',
   'pre-push',
 ] as const;
 
@@ -30,7 +31,7 @@ export type ToldHook = (typeof TOLD_HOOKS)[number];
 
 /** Shell lines that avoid starting Node if there is nothing to check. */
 const NOTHING_TO_ASK: Partial<Record<CheckedHook, string>> = {
-  // A rebase repeats earlier commits. No kind of rebase is checked, but a push of its result is.
+  // A rebase repeats earlier commits, and was checked before it began.
   'pre-applypatch': `[ -f "$(git rev-parse --git-path rebase-apply/rebasing)" ] && exit 0\n`,
   // Git runs this hook for every commit, including those that pre-commit has checked or that skipped it.
   // Coxswain checks only what is left.
@@ -40,6 +41,12 @@ case "\${GIT_REFLOG_ACTION-} $maker" in
   *) exit 0 ;;
 esac
 `,
+};
+
+/** Hooks that ask another question than those of a commit, and the arguments that git gives them. */
+const VERBS: Partial<Record<CheckedHook, readonly string[]>> = {
+  'pre-push': ['check-push', 'remote'],
+  'pre-rebase': ['check-rebase', 'upstream', 'branch'],
 };
 
 /** How a hook calls us: by absolute paths, independent of the user's PATH. */
@@ -79,20 +86,25 @@ function pathsOf({ node, cox }: Pick<Program, 'node' | 'cox'>): string {
   return `node=${quoted(node)}\ncox=${quoted(cox)}`;
 }
 
+const READ_LINES = `lines=$(cat && printf x)\nlines=\${lines%x}\n`;
+
 /** POSIX sh, as git runs it everywhere. Removing the Coxswain checkout must not block every commit. */
 export function hookScript({ name, program, before, madeFolder = false }: HookPlan): string {
   const { locks, store, project } = program;
   const pushes = name === 'pre-push';
-  const words = ['git', pushes ? 'check-push' : 'check-commit', '--locks', locks];
+  const [verb = 'check-commit', ...given] = VERBS[name] ?? [];
+  const words = ['git', verb, '--locks', locks];
   if (TOLD_HOOKS.some((told) => told === name)) words.push('--hook', name);
   if (store !== undefined) words.push('--store', store);
   if (project !== undefined) words.push('--project', project);
   const question = words.map(quoted).join(' ');
+  const kept = given.map((each, index) => `${each}=\${${index + 1}-}\n`).join('');
+  const passed = given.length === 0 ? '' : ` -- ${given.map((each) => `"$${each}"`).join(' ')}`;
   const fed = 'printf %s "$lines" 2>/dev/null |';
   return `#!/bin/sh
 # Asks Coxswain whether another agent holds a file that this changes; \`cox git uninstall\` removes it.
 ${madeFolder ? MADE_FOLDER : MARK}
-${pushes ? `remote=\${1-}\nlines=$(cat && printf x)\nlines=\${lines%x}\n` : ''}${before(pushes ? `${fed} ` : '')}
+${kept}${pushes ? READ_LINES : ''}${before(pushes ? `${fed} ` : '')}
 [ "\${COX_GIT-}" = off ] && exit 0
 ${NOTHING_TO_ASK[name] ?? ''}${pathsOf(program)}
 if [ -x "$node" ] && [ -f "$cox" ]; then
@@ -103,7 +115,7 @@ else
   echo "coxswain: $cox is gone, so locks were not checked; \\\`cox git install\\\` or remove $0" >&2
   exit 0
 fi
-${pushes ? `${fed} "$@" ${question} -- "$remote"` : `"$@" ${question}`}
+${pushes ? `${fed} ` : ''}"$@" ${question}${passed}
 `;
 }
 

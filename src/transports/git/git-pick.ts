@@ -24,6 +24,20 @@ export function isPick({ read, words, from }: Machine = thisMachine()): boolean 
   return false;
 }
 
+/** The new base that the `git rebase` above us was given by `--onto`: git tells its hook only the upstream. */
+export function ontoOfRebase({ read, words, from }: Machine = thisMachine()): string | undefined {
+  let pid = from;
+  for (let hops = 0; hops <= SHELLS_MAX && pid > 1; hops += 1) {
+    const own = words(pid) ?? [];
+    if (gitVerb(own) === 'rebase') {
+      const at = own.findIndex((word) => /^--onto(?:=|$)/.test(word));
+      return at === -1 ? undefined : own[at] === '--onto' ? own[at + 1] : own[at]?.slice('--onto='.length);
+    }
+    pid = read(pid)?.parent ?? 0;
+  }
+  return undefined;
+}
+
 /** `cherry-pick` of `git -C there cherry-pick x`; undefined: it is not git. */
 function gitVerb([program = '', ...words]: readonly string[]): string | undefined {
   const name = program.slice(program.lastIndexOf('/') + 1).replace(/\.exe$/, '');

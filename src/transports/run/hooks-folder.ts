@@ -12,7 +12,6 @@ const OTHER_HOOKS = [
   'post-applypatch',
   'commit-msg',
   'post-commit',
-  'pre-rebase',
   'post-checkout',
   'post-merge',
   'post-rewrite',

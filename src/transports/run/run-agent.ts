@@ -14,6 +14,7 @@ import { findConflict } from '../git/git-check.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 import { describeHeld, type HeldFile } from '../shared/held-by-others.ts';
 import { Neighbours } from '../shared/neighbours.ts';
+import { inTheWayOfGit } from './git-in-advance.ts';
 import { HeldView } from './held-view.ts';
 import { leave } from './leaving.ts';
 import { LockKeeper, RENEW_MS } from './lock-keeper.ts';
@@ -55,6 +56,7 @@ export async function runAgent(run: Run): Promise<number> {
     return await withoutStore(run, String(refusalOf(error).message));
   }
   try {
+    if (await isObjectedTo(run, coxswain)) return REFUSED_CODE;
     const connection = coxswain.connect(run.actor, 'operator', {
       capabilities: run.capabilities,
       door: 'cli',
@@ -66,6 +68,15 @@ export async function runAgent(run: Run): Promise<number> {
   } finally {
     await coxswain.close();
   }
+}
+
+/** What git can't tell in advance is left to the kernel and to what is noticed afterwards. */
+async function isObjectedTo({ command, policy, say, ...run }: Run, coxswain: Coxswain): Promise<boolean> {
+  const context = { ...run, coxswain, cwd: run.place.cwd };
+  const problem = await inTheWayOfGit(command, context).catch(() => undefined);
+  if (problem === undefined) return false;
+  say(policy === 'warn' ? problem : `${run.name} was not started: ${problem}`);
+  return policy !== 'warn';
 }
 
 async function withoutStore(run: Run, why: string): Promise<number> {

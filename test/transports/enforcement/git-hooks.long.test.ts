@@ -16,7 +16,14 @@ import { planGitHooks } from '../../../src/transports/git/git-hooks.ts';
 import { findHooksFolder } from '../../../src/transports/git/git-hooks-folder.ts';
 import { COX, Place, type Repository } from './support.ts';
 
-const HOOKS = ['pre-applypatch', 'pre-commit', 'pre-merge-commit', 'pre-push', 'prepare-commit-msg'];
+const HOOKS = [
+  'pre-applypatch',
+  'pre-commit',
+  'pre-merge-commit',
+  'pre-push',
+  'pre-rebase',
+  'prepare-commit-msg',
+];
 const program = { node: process.execPath, cox: COX, locks: 'auto' } as const;
 
 /** Every name in a folder with its mode and what is in it. */
@@ -189,11 +196,9 @@ test('[LOCK-12] the plan is what installing does', async () => {
     [
       ['hook.before-coxswain', undefined, 0o700],
       ['hook', '#!/bin/sh\n# mine\n', 0o755],
-      ...['pre-merge-commit', 'pre-applypatch', 'prepare-commit-msg', 'pre-push'].map((name) => [
-        join(folder.path, name),
-        undefined,
-        0o755,
-      ]),
+      ...['pre-merge-commit', 'pre-applypatch', 'prepare-commit-msg', 'pre-rebase', 'pre-push'].map(
+        (name) => [join(folder.path, name), undefined, 0o755],
+      ),
     ],
   );
   assert.equal(repository.cox(['git', 'install']).code, 0);

@@ -106,7 +106,7 @@ test('[LOCK-12] patches of git am are checked', async () => {
   await isChecked(repository, { words, left: 'rebase-apply', abort: ['am', '--abort'] });
 });
 
-test('[LOCK-12] what was not to be checked is not checked by another hook: --no-verify, COX_GIT=off, a rebase', async () => {
+test('[LOCK-12] what was not to be checked is not checked by another hook: --no-verify, COX_GIT=off', async () => {
   using place = new Place();
   const repository = diverged(place);
   await repository.lock('bob', 'a.ts');
@@ -119,11 +119,49 @@ test('[LOCK-12] what was not to be checked is not checked by another hook: --no-
   assert.match(repository.run('git', ['cherry-pick', '--continue'], { GIT_EDITOR: 'true' }).err, STOPPED);
   repository.must('commit', '-qm', 'revert', '--no-verify');
   assert.equal(repository.run('git', ['revert', '--no-edit', 'HEAD'], { COX_GIT: 'off' }).code, 0);
-  for (const backend of ['--merge', '--apply']) {
+});
+
+test('[LOCK-12] a rebase is checked before it begins: what both sides have changed, not what one of them has', async () => {
+  using place = new Place();
+  const repository = diverged(place);
+  const env = { GIT_EDITOR: 'true' };
+  const run = (words: readonly string[], who: Record<string, string> = alice): Finished => {
     repository.must('checkout', '-q', '-B', 'moved', 'side');
-    const rebased = repository.run('git', ['rebase', '-q', backend, 'start'], alice);
-    assert.equal(rebased.code, 0, rebased.err);
+    return repository.run('git', words, { ...env, ...who });
+  };
+  const meeting = [
+    ['rebase', '--merge', 'start'],
+    ['rebase', '--apply', 'start'],
+    ['rebase', '-i', 'start'],
+    ['rebase', '--onto', 'start', 'side~2'],
+    ['rebase', '--root', '--onto=start'],
+    ['rebase', 'start', 'side'],
+    ['pull', '-q', '--rebase', '.', 'main'],
+    ['-c', 'pull.rebase=true', 'pull', '-q', '.', 'main'],
+  ];
+  await repository.lock('bob', 'a.ts');
+  for (const words of meeting) {
+    const { code, err } = run(words);
+    const name = words.join(' ');
+    assert.notEqual(code, 0, name);
+    assert.match(err, /this rebase changes what others hold:\n {2}a\.ts is locked by bob/, name);
+    assert.equal(repository.must('diff', '--name-only', 'side'), '', `${name}: nothing was begun`);
+    for (const left of ['rebase-merge', 'rebase-apply'])
+      assert.equal(existsSync(join(repository.root, '.git', left)), false, name);
   }
+  for (const [words, who] of [
+    [['rebase', 'start'], bob],
+    [['rebase', '--no-verify', 'start'], alice],
+    [['rebase', 'start'], { ...alice, COX_GIT: 'off' }],
+    [['rebase', '--onto', 'side~2', 'side~1'], alice],
+    [['rebase', '-i', 'side~2'], alice],
+  ] as const) {
+    const { code, err } = run(words, who);
+    assert.equal(code, 0, `${words.join(' ')}: ${err}`);
+  }
+  await repository.ask('bob', 'release_lock', { file_path: 'a.ts' });
+  await repository.lock('bob', 'b.ts', 'c.ts');
+  assert.equal(run(['rebase', 'start']).code, 0, 'c.ts is only on one side');
 });
 
 test('[LOCK-12] a hook for the message that was there runs first, and once', async () => {
@@ -152,20 +190,26 @@ test('[LOCK-12] cox run: the same for merges, picks and patches, without anythin
     ['revert', '--no-edit', 'HEAD'],
     ['am', '-q', ...patches.trim().split('\n')],
   ]) {
-    const { code, err } = repository.cox([
-      'run',
-      '--protect',
-      'off',
-      '--agent',
-      'alice',
-      '--',
-      'git',
-      ...words,
-    ]);
+    const run = ['run', '--protect', 'off', '--agent', 'alice', '--'];
+    const before = repository.must('status', '--porcelain=v2', '--branch');
+    const direct = repository.cox([...run, 'git', ...words]);
+    assert.equal(direct.code, 1, words[0]);
+    const refused = /git was not started: `git [\w-]+` would change files .*\n {2}a\.ts is locked by bob/;
+    assert.match(direct.err, refused, words[0]);
+    assert.equal(repository.must('status', '--porcelain=v2', '--branch'), before, 'it was not begun');
+    // What a program starts is checked when it commits.
+    const { code, err } = repository.cox([...run, 'sh', '-c', 'git "$@"', 'sh', ...words]);
     assert.notEqual(code, 0, words[0]);
     assert.match(err, STOPPED, words[0]);
     repository.git('am', '--quit');
     repository.git('cherry-pick', '--quit');
     repository.must('reset', '-q', '--hard', 'start');
   }
+  const other = repository.cox(['run', '--agent', 'bob', '--', 'git', 'merge', '-q', '--no-edit', 'side']);
+  assert.equal(other.code, 0, other.err);
+  repository.must('reset', '-q', '--hard', 'start');
+  await repository.lock('bob', 'a.ts');
+  const warned = repository.cox(['run', '--locks', 'warn', '--', 'git', 'checkout', '-q', 'side']);
+  assert.deepEqual([warned.code, repository.must('branch', '--show-current')], [0, 'side\n'], warned.err);
+  assert.match(warned.err, /would change files that others hold/);
 });

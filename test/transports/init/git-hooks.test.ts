@@ -16,7 +16,7 @@ test('[HOOK-3] --git-hooks: with the rest, chained to what is there, and undone 
   assert.match((await place.cox(['init', '--yes', '--git-hooks'])).out, /Already set up/);
   assert.match(
     (await place.cox(['doctor'])).out,
-    /✔ git hooks +pre-commit, .*prepare-commit-msg and pre-push/,
+    /✔ git hooks +pre-commit, .*prepare-commit-msg, pre-rebase and pre-push/,
   );
   assert.equal((await place.cox(['init', '--undo'])).code, 0);
   // Looking made the store.

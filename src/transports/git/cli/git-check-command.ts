@@ -3,13 +3,13 @@ import type { Terminal } from '../../cli/output/terminal.ts';
 import { plain } from '../../cli/output/text.ts';
 import { cliIdentity, placeOf } from '../../cli/program/common.ts';
 import { describeHeld } from '../../shared/held-by-others.ts';
-import { pushedFiles, stagedFiles } from '../git-changes.ts';
+import { pushedFiles, rebasedFiles, stagedFiles } from '../git-changes.ts';
 import { type Conflict, findConflict } from '../git-check.ts';
 import type { ToldHook } from '../git-hook-script.ts';
-import { isPick } from '../git-pick.ts';
+import { isPick, ontoOfRebase } from '../git-pick.ts';
 import type { GitOptions } from './git-install-command.ts';
 
-type What = 'commit' | 'push';
+type What = 'commit' | 'push' | 'rebase';
 
 export interface CommitOptions extends GitOptions {
   /** The hook that asks; undefined for those that need no special treatment. */
@@ -29,6 +29,18 @@ export async function checkPush(remote: string, options: GitOptions, terminal: T
   const lines = await readAll(process.stdin);
   return await check('push', options, terminal, () =>
     pushedFiles(remote, lines, { cwd: terminal.cwd, env: terminal.env }),
+  );
+}
+
+export async function checkRebase(
+  upstream: string,
+  branch: string | undefined,
+  options: GitOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const plan = { upstream, onto: ontoOfRebase(), branch: branch === '' ? undefined : branch };
+  return await check('rebase', options, terminal, () =>
+    rebasedFiles(plan, { cwd: terminal.cwd, env: terminal.env }),
   );
 }
 

@@ -37,7 +37,7 @@ export function declareGit(program: Command, terminal: Terminal, result: Result)
   answering(
     declare(
       'install',
-      'Put hooks that check commits and pushes into this repository; hooks that are there run first.',
+      'Put hooks that check commits, rebases and pushes into this repository; hooks that are there run first.',
       ['cox git install', 'cox git install --locks require'],
     ).addOption(locksOption('require: without a store nothing is committed; warn: only say so')),
     async () => (await import('./git-install-command.ts')).installGitHooks,
@@ -69,6 +69,18 @@ export function declareGit(program: Command, terminal: Terminal, result: Result)
     .action(async (remote: string | undefined, _options, chosen: Command) => {
       const { checkPush } = await import('./git-check-command.ts');
       result.code = await checkPush(remote ?? '', mergedOptions<GitOptions>(chosen), terminal);
+    });
+  declare(
+    'check-rebase',
+    'What the pre-rebase hook asks: does another agent hold a file that both sides have changed?',
+    ['cox git check-rebase main'],
+  )
+    .argument('<upstream>', 'What the commits are not part of; --root for all of them.')
+    .argument('[branch]', 'The branch, if it is not the one that is checked out.')
+    .addOption(locksOption('As for `cox git install`'))
+    .action(async (upstream: string, branch: string | undefined, _options, chosen: Command) => {
+      const { checkRebase } = await import('./git-check-command.ts');
+      result.code = await checkRebase(upstream, branch, mergedOptions<GitOptions>(chosen), terminal);
     });
 }
 
