@@ -120,11 +120,11 @@ export class Connection {
     return answer;
   }
 
-  /** A refusal that was not the answer to an operation, such as that of an agent's own tool, gets its row here. */
-  noteRefusal(asked: string, parameters: JsonObject, refusal: Refusal): void {
+  /** What became of an agent's own tool gets its row here: it is no operation of ours. */
+  noteTool(asked: string, parameters: JsonObject, result: JsonObject): void {
     const { store, clock } = this.#context;
     const request = this.#request({ name: asked, mutates: false }, parameters, clock.elapsed_ms());
-    store.note(logRow(request, refusal, [], clock.now_ms(), clock.elapsed_ms()));
+    store.note(logRow(request, result, [], clock.now_ms(), clock.elapsed_ms()));
   }
 
   /** A grant that the same agent got through another process, for a release to mean that one and no later one. */

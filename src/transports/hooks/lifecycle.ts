@@ -7,6 +7,7 @@ import {
   sessionKey,
 } from '../../features/sessions/index.ts';
 import { endSession, heartbeat, registerSession } from '../../features/sessions/operations.ts';
+import { rulebookKey } from '../../features/trust/index.ts';
 import { submitChangeset } from '../../features/verification/operations.ts';
 import { hasPassed } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -24,6 +25,7 @@ import { heldText } from './held-text.ts';
 import { type HookCall, type HookVerdict, NOTHING, type Order } from './hook-call.ts';
 import { locksOn, releaseAutomatic } from './hook-locks.ts';
 import type { HookPlace } from './hook-place.ts';
+import { noteIfAudited } from './permitted.ts';
 import type { Touched } from './touched.ts';
 import { lockable } from './written-areas.ts';
 
@@ -96,9 +98,10 @@ export async function afterTool(
   const recent = changesetRange(actor, CHANGESETS_LOOKED_AT);
   const own = sessionKey(actor);
   const { loaded, now_ms } = await coxswain.store.find(coxswain.project, {
-    keys: [own],
+    keys: [own, rulebookKey],
     ranges: [...inbox, recent],
   });
+  noteIfAudited(place, call, loaded);
   const recorded = new Set(
     listChangesets(recent, loaded)
       .filter(({ created_at }) => now_ms - Date.parse(created_at as string) < RECORDED_MS)

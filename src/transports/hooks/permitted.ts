@@ -1,3 +1,4 @@
+import { maskSecrets } from '../../command-analysis/secrets.ts';
 import { profileEnforcerOf } from '../../features/trust/enforcement/index.ts';
 import { type Standing, writesUnderLock } from '../../features/trust/index.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -24,7 +25,7 @@ export function standingFor(
   // Only a refusal leaves a row: otherwise the check before every tool would fill most of the log.
   const judge = (operation: string, permission: Permission): Refusal | undefined => {
     const refusal = enforcer.judge(standing, { operation, permission });
-    if (refusal !== undefined) connection.noteRefusal(operation, { permission }, refusal);
+    if (refusal !== undefined) connection.noteTool(operation, { permission }, refusal);
     return refusal;
   };
   if (runsCommands(call)) {
@@ -35,6 +36,16 @@ export function standingFor(
   }
   const refusal = writes ? judge('edit', 'write') : undefined;
   return refusal === undefined ? { standing } : { standing, refusal: said(refusal) };
+}
+
+const NOTED_CHARS_MAX = 1000;
+
+/** Under `audit_all_operations` each use of a tool that the client tells us of has its row, not only what was refused. */
+export function noteIfAudited({ connection }: HookPlace, call: HookCall, loaded: Loaded): void {
+  const profile = profileEnforcerOf(connection)?.standingIn(loaded).profile;
+  if (profile?.guardrails.includes('audit_all_operations') !== true) return;
+  const input = maskSecrets(JSON.stringify(call.input)).slice(0, NOTED_CHARS_MAX).toWellFormed();
+  connection.noteTool('tool', { tool: call.tool, input }, { success: !call.failed });
 }
 
 export function locksFirst(standing: Standing | undefined): boolean {

@@ -91,3 +91,66 @@ test('[PROF-7] level 1 is not let off with a warning about a lock', async () => 
   assert.equal((await lou.edit('b.txt')).out, '');
   assert.ok((await stage.locks()).includes('b.txt: lou (editing (automatic))'));
 });
+
+/** A profile of the test's own with one of the seed's named guardrails, for one agent. */
+async function under(stage: Stage, guardrail: string, agent: string): Promise<void> {
+  await rule(
+    stage,
+    ['set_profile', { name: guardrail.replaceAll('_', '-'), trust_level: 3, guardrails: [guardrail] }],
+    ['assign_profile', { profile: guardrail.replaceAll('_', '-'), to_agent: agent }],
+  );
+}
+
+test('[GUARD-10] [PROF-6] lock_before_write: a hook that would only warn lets this agent write nothing that another holds', async () => {
+  await using stage = new Stage();
+  await under(stage, 'lock_before_write', 'lara');
+  await stage.ask('bob', 'acquire_lock', { file_path: 'b.txt' });
+  const warns = { flags: ['--locks', 'warn'] };
+  const [lara, carl] = [stage.agent('lara', 'claude-code', warns), stage.agent('carl', 'claude-code', warns)];
+  assert.match((await lara.edit('b.txt')).denied ?? '', /b\.txt is locked by bob/);
+  assert.match((await lara.shell('echo x > b.txt')).denied ?? '', /b\.txt is locked by bob/);
+  assert.equal((await carl.edit('b.txt')).denied, undefined, 'without the guardrail it is warned');
+  // What is free is locked by the edit.
+  assert.equal((await lara.edit('a.txt')).denied, undefined);
+  assert.deepEqual(
+    (await stage.locks()).map((line) => line.split(' (')[0]),
+    ['a.txt: lara', 'b.txt: bob'],
+  );
+});
+
+test('[GUARD-10] [PROF-6] read_only_filesystem: nothing is written by edit or shell, and reading goes on', async () => {
+  await using stage = new Stage();
+  await under(stage, 'read_only_filesystem', 'rita');
+  const rita = stage.agent('rita');
+  assert.match((await rita.edit('a.txt')).denied ?? '', /read_only_filesystem/);
+  for (const command of ['echo x > a.txt', 'rm b.txt', 'sed -i s/a/b/ src/c.ts'])
+    assert.match((await rita.shell(command)).denied ?? '', /read_only_filesystem/, command);
+  for (const command of ['cat a.txt', 'git log --oneline', 'grep -r one src'])
+    assert.equal((await rita.shell(command)).denied, undefined, command);
+  assert.deepEqual(await stage.locks(), []);
+  assert.equal((await stage.agent('carl').edit('a.txt')).denied, undefined);
+});
+
+test('[GUARD-10] [PROF-6] audit_all_operations: each use of a tool has its row, also one that only reads', async () => {
+  await using stage = new Stage();
+  await under(stage, 'audit_all_operations', 'otto');
+  const [otto, carl] = [stage.agent('otto'), stage.agent('carl')];
+  for (const agent of [otto, carl]) {
+    for (const command of [
+      'cat a.txt',
+      'curl -H "Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345" x.org',
+    ]) {
+      assert.equal((await agent.shell(command)).denied, undefined);
+      await agent.ran(command);
+    }
+    await agent.edit('a.txt');
+    await agent.edited('a.txt');
+    await agent.hook('turn-end');
+  }
+  const rows = await stage.rows('tool');
+  assert.deepEqual([...new Set(rows.map(({ agent_id }) => agent_id))], ['otto']);
+  const inputs = rows.map(({ parameters }) => String((parameters as JsonObject).input));
+  assert.equal(rows.length, 3);
+  assert.ok(inputs.some((input) => input.includes('cat a.txt')));
+  assert.ok(!inputs.some((input) => input.includes('abcdefghij')), 'no secret is kept');
+});
