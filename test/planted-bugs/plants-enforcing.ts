@@ -7,8 +7,8 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'run: what is held is mounted writable',
     file: 'src/child-process/mount-list.ts',
-    from: "line(path, path, 'rbind,ro')),\n  ];",
-    to: "line(path, path, 'rbind')),\n  ];",
+    from: "line(path, path, 'rbind,ro')),\n  ];\n  return {",
+    to: "line(path, path, 'rbind')),\n  ];\n  return {",
     tests: ['test/transports/enforcement/run-protected.long.test.ts'],
   },
   {
