@@ -35,7 +35,7 @@ interface Part {
   readonly deferred?: Record<string, readonly string[]>;
 }
 
-/** Each a file of its own with its compiled code beside it: the two programs, and what they load by the first import of it. */
+/** Each a file of its own with its compiled code beside it: the three programs, and what they load by the first import of it. */
 const PARTS: Record<string, Part> = {
   before: {
     entry: 'transports/hooks/hook-program.ts',
@@ -43,6 +43,7 @@ const PARTS: Record<string, Part> = {
     deferred: { 'stores/sqlite/audit-trail.ts': ['SqliteTrail'] },
   },
   during: { entry: 'transports/hooks/hook-program.ts', always: ['./living.ts', './touched.ts'] },
+  view: { entry: 'transports/run/shell-view.ts' },
   shell: { entry: 'features/guardrails/command-line.ts' },
   sweeps: { entry: 'transports/shared/whole-tree.ts' },
   judging: { entry: 'transports/hooks/judging.ts' },
@@ -228,7 +229,8 @@ function keepCompiled() {
 }`;
 
 /** As little as can be: this is the only code that is not there compiled. */
-const START = `const program = (event) => loadPart(event === 'before-tool' ? 'before' : 'during');
+const START = `const PROGRAMS = { 'before-tool': 'before', 'shell-view': 'view' };
+const program = (event) => loadPart(PROGRAMS[event] ?? 'during');
 if (require.main === module) program(process.argv[3]).start(keepCompiled);
 else module.exports = { program, scripts, END };`;
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { shellWord } from '../kernel/shell-word.ts';
 import { mountPoints } from './mount-list.ts';
 
 /**
@@ -62,6 +63,20 @@ while (<$list>) {
   $made++;
 }`;
 
+/**
+ * On a file system that is mounted `nosuid` or `nodev`, in a user namespace that has to be kept, and `mount` before util-linux 2.39 does
+ * not: it makes the bind and leaves it writable. Said once more in full, it makes it read-only; one by one, because `mount -a` would make
+ * the file system around it read-only as well.
+ */
+const AGAIN = String.raw`again() {
+  mount -o remount,bind,ro,nosuid,nodev "$1" || mount -o remount,bind,ro,nosuid,nodev,noexec "$1"
+}
+again_all() {
+  grep ' rbind,ro 0 0$' "$1" | sed 's/^[^ ]* //; s/ .*//; s/\\/\\0/g' | while IFS= read -r path; do
+    again "$(printf %b "$path")"
+  done
+}`;
+
 /** Our process sees the new namespaces before anything is done in them, and maps root's ids. */
 const GREET = 'echo greeting >&4; read -r answer <&3; [ "$answer" = go ] || exit';
 /**
@@ -71,14 +86,15 @@ const GREET = 'echo greeting >&4; read -r answer <&3; [ "$answer" = go ] || exit
  * command gets none of them, and goes to its own folder again by its name.
  */
 const SETUP = `${GREET}
+${AGAIN}
 cd "$3"
-{ [ -n "$2" ] && perl -e "$2" "$1" || mount -a -T "$1"; } 2>/dev/null
+{ [ -n "$2" ] && perl -e "$2" "$1" || mount -a -T "$1" || again_all "$1"; } 2>/dev/null
 ( (
   exec </dev/null >/dev/null 2>&1
   echo ready >&4
   while IFS= read -r verb <&3 && IFS= read -r path <&3; do
     case $verb in
-      hold) mount --rbind -o ro "$path" "$path" ;;
+      hold) mount --rbind -o ro "$path" "$path" || again "$path" ;;
       free) umount -l "$path" ;;
       keep) mount -c --rbind ".$path" ".$path" ;;
       drop) umount -c -l ".$path" ;;
@@ -119,6 +135,26 @@ export function withReadOnlyView(command: readonly string[], view: ViewOf, setup
   const many = view.mounts < MANY ? '' : MOUNT_MANY;
   const words = ['sh', '-c', setup, 'coxswain', view.list, many, view.top, view.cwd, PWD, OLDPWD];
   return [...UNSHARE, ...unshare, ...words, 'setpriv', ...drop, ...command];
+}
+
+/**
+ * Shell text that replaces the shell by the command in its positional parameters. `handles`: the FIFOs that stand for `HELPER_STDIO`. The
+ * text does nothing where the kernel forbids it.
+ */
+export function viewAsShellText(
+  view: ViewOf,
+  confinements: readonly Confinement[],
+  handles: { readonly input: string; readonly output: string },
+): string {
+  const text = (words: readonly string[]) => words.map(shellWord).join(' ');
+  const ends = `3<${shellWord(handles.input)} 4>${shellWord(handles.output)}`;
+  return confinements
+    .map((confinement) => {
+      const attempt = text([...UNSHARE, ...CONFINED[confinement].unshare, 'true']);
+      const start = text(withReadOnlyView([], { ...view, confinement }));
+      return `${attempt} >/dev/null 2>&1 && exec ${start} "$@" ${ends}\n`;
+    })
+    .join('');
 }
 
 /** The view of a command that was started: what its helper is asked is done when the promise resolves. */

@@ -32,6 +32,21 @@ export async function readOnlyViewSupport(): Promise<ViewSupport> {
   return { isThere: false, why, remedy: remedyFor(why) };
 }
 
+/** In which ways it may work in this process, the best one first: for a command that can't wait until all is tried. */
+export function possibleConfinements(): Confinement[] {
+  if (process.getuid?.() !== 0) return ['user'];
+  return mayMapIds() ? ['root', 'bare root'] : ['bare root'];
+}
+
+const SETGID = 6n;
+const SETUID = 7n;
+
+function mayMapIds(): boolean {
+  const [, digits = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  const capabilities = BigInt(`0x${digits}`);
+  return [SETGID, SETUID].every((bit) => ((capabilities >> bit) & 1n) === 1n);
+}
+
 const AS_BEFORE = 'The hooks and git hooks work as before.';
 
 async function problemOf([program = '', ...words]: readonly string[]): Promise<string | undefined> {

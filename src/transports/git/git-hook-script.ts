@@ -1,3 +1,4 @@
+import { shellWord } from '../../kernel/shell-word.ts';
 import type { LockPolicy } from '../shared/enforcement-policy.ts';
 
 /** Identifies our own hooks. */
@@ -66,10 +67,6 @@ export interface HookPlan {
   readonly madeFolder?: boolean;
 }
 
-export function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 export function isOurs(text: string): boolean {
   return text.includes(`\n${MARK}`);
 }
@@ -83,7 +80,7 @@ export function callsUs(text: string, program: Pick<Program, 'node' | 'cox'>): b
 }
 
 function pathsOf({ node, cox }: Pick<Program, 'node' | 'cox'>): string {
-  return `node=${quoted(node)}\ncox=${quoted(cox)}`;
+  return `node=${shellWord(node)}\ncox=${shellWord(cox)}`;
 }
 
 const READ_LINES = `lines=$(cat && printf x)\nlines=\${lines%x}\n`;
@@ -97,7 +94,7 @@ export function hookScript({ name, program, before, madeFolder = false }: HookPl
   if (TOLD_HOOKS.some((told) => told === name)) words.push('--hook', name);
   if (store !== undefined) words.push('--store', store);
   if (project !== undefined) words.push('--project', project);
-  const question = words.map(quoted).join(' ');
+  const question = words.map(shellWord).join(' ');
   const kept = given.map((each, index) => `${each}=\${${index + 1}-}\n`).join('');
   const passed = given.length === 0 ? '' : ` -- ${given.map((each) => `"$${each}"`).join(' ')}`;
   const fed = 'printf %s "$lines" 2>/dev/null |';
@@ -137,5 +134,5 @@ function runsUnderOwnName(kept: Buffer): string | undefined {
   const words = /\/env$/.test(interpreter) ? flags.filter((word) => word !== '-S') : [interpreter, ...flags];
   const shell = (words[0] ?? '').split('/').at(-1) ?? '';
   if (!SHELLS.has(shell) || !/\$(?:0|\{0)/.test(text)) return undefined;
-  return `${words.map(quoted).join(' ')} -c '. "$0${KEPT}"' "$0" "$@"`;
+  return `${words.map(shellWord).join(' ')} -c '. "$0${KEPT}"' "$0" "$@"`;
 }

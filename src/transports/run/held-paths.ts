@@ -11,6 +11,9 @@ import type { Coxswain } from '../../runtime/coxswain.ts';
 const LINKS_MS_MAX = 2000;
 const LINKS_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Where locks are looked up, and the repository that they are about. */
+export type LockedPlace = Pick<Coxswain, 'store' | 'project' | 'workspace'>;
+
 /** What other agents hold, as paths that a program would write. */
 export interface HeldPaths {
   readonly paths: ReadonlySet<string>;
@@ -27,13 +30,13 @@ export interface HeldPaths {
  * A file that is held and does not exist yet has no path that could be protected; it is noticed when it is written.
  */
 export async function heldPaths(
-  coxswain: Coxswain,
+  place: LockedPlace,
   agent_id: string,
   env: NodeJS.ProcessEnv,
 ): Promise<HeldPaths> {
-  const held = await heldAreas(coxswain, agent_id);
+  const held = await heldAreas(place, agent_id);
   const until_ms = Math.min(...held.map(({ until_ms: each }) => each));
-  const roots = held.length === 0 ? [] : await workTrees(coxswain, env);
+  const roots = held.length === 0 ? [] : await workTrees(place, env);
   const [found, missing]: [string[], string[]] = [[], []];
   for (const root of roots)
     for (const { area } of held) {
@@ -46,7 +49,7 @@ export async function heldPaths(
 }
 
 async function heldAreas(
-  { store, project, workspace }: Coxswain,
+  { store, project, workspace }: LockedPlace,
   agent_id: string,
 ): Promise<{ area: Area; until_ms: number }[]> {
   let found = await store.find(project, checkLocksNeeds(undefined));
@@ -61,7 +64,7 @@ async function heldAreas(
     });
 }
 
-async function workTrees({ workspace }: Coxswain, env: NodeJS.ProcessEnv): Promise<string[]> {
+async function workTrees({ workspace }: LockedPlace, env: NodeJS.ProcessEnv): Promise<string[]> {
   const own = realpathSync(workspace.root);
   if (workspace.gitCommonDir === undefined) return [own];
   const text = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: workspace.root, env }).catch(

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { foldersAbove, mountList } from '../../child-process/mount-list.ts';
-import { type Confinement, ReadOnlyView, withReadOnlyView } from '../../child-process/read-only-view.ts';
+import {
+  type Confinement,
+  ReadOnlyView,
+  type ViewOf,
+  viewAsShellText,
+  withReadOnlyView,
+} from '../../child-process/read-only-view.ts';
 import { inSandbox } from '../../child-process/sandbox-view.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { type HeldPaths, heldPaths } from './held-paths.ts';
@@ -14,7 +20,7 @@ const LOOK_EVERY_MS = 5000;
 
 /** Keeps what other agents hold read-only for one command, from its start to its end. */
 export class HeldView {
-  readonly #coxswain: Coxswain;
+  readonly #coxswain: HeldViewOf['coxswain'];
   readonly #agent_id: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #confinement: Confinement;
@@ -50,6 +56,19 @@ export class HeldView {
         command,
         [...this.#held.paths].map((path) => ({ path, isFolder: statSync(path).isDirectory() })),
       );
+    return withReadOnlyView(command, this.#listed({ cwd, env }));
+  }
+
+  /** The same for a shell that was started by another program, and replaces itself by the command. */
+  asShellText(
+    confinements: readonly Confinement[],
+    where: { cwd: string; env: NodeJS.ProcessEnv },
+    handles: { readonly input: string; readonly output: string },
+  ): string {
+    return viewAsShellText(this.#listed(where), confinements, handles);
+  }
+
+  #listed({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): ViewOf {
     const empty = join(this.#folder, 'empty');
     for (const folder of [this.#top, empty]) mkdirSync(folder);
     const list = join(this.#folder, 'mounts');
@@ -58,8 +77,7 @@ export class HeldView {
       empty,
     });
     writeFileSync(list, text, { mode: 0o600 });
-    const view = { confinement: this.#confinement, list, mounts, top: this.#top, cwd, env };
-    return withReadOnlyView(command, view);
+    return { confinement: this.#confinement, list, mounts, top: this.#top, cwd, env };
   }
 
   /** From now on it follows the locks. The sandbox of macOS stays as it was at the start. */
@@ -140,7 +158,7 @@ export class HeldView {
 }
 
 interface HeldViewOf {
-  readonly coxswain: Coxswain;
+  readonly coxswain: Pick<Coxswain, 'store' | 'project' | 'workspace' | 'clock'>;
   readonly agent_id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly confinement: Confinement;

@@ -1,7 +1,8 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHECKED_HOOKS, hookScript, type Program, quoted } from '../git/git-hook-script.ts';
+import { shellWord } from '../../kernel/shell-word.ts';
+import { CHECKED_HOOKS, hookScript, type Program } from '../git/git-hook-script.ts';
 
 /**
  * A hooks folder hides all hooks of a repository, so each has a stand-in that calls it. Those that run at every change of a
@@ -59,5 +60,5 @@ export async function hooksForOne(env: NodeJS.ProcessEnv, program: Program): Pro
 /** Which hooks git would run without us, in whatever repository the command is by then. */
 function findOwn(folder: string, count: number): string {
   return `own=$(GIT_CONFIG_COUNT=${count} git rev-parse --git-path hooks 2>/dev/null)
-[ "$own" = ${quoted(folder)} ] && own=`;
+[ "$own" = ${shellWord(folder)} ] && own=`;
 }

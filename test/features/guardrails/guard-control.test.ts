@@ -10,13 +10,21 @@ const STEERING = [
   ...['.mcp.json', '.claude/settings.json', '.claude/settings.local.json', '.claude.json'],
   ...['.codex/hooks.json', '.codex/config.toml', '.gemini/settings.json', 'guardrails.yaml'],
   ...['dist/hook.cjs', 'dist/hook-before-0123456789ab.cjs', 'dist/hook-before-0123456789ab.quick.bin'],
-  'node_modules/coxswain/bin/cox',
+  ...['node_modules/coxswain/bin/cox', '.local/state/coxswain/shells/codex-0123456789ab.sh'],
 ];
 
 const ORDINARY = [
   ...['.gitignore', '.gitattributes', '.github/workflows/ci.yml', '.husky/pre-commit', '.git/info/exclude'],
   ...['.git/COMMIT_EDITMSG', '.git/MERGE_MSG', '.claude/agents/reviewer.md', '.claude/skills/x/SKILL.md'],
-  ...['.gemini/GEMINI.md', '.codex/prompts/x.md', 'AGENTS.md', 'dist/hook.js', 'src/hook.cjs', 'config'],
+  ...[
+    '.gemini/GEMINI.md',
+    '.codex/prompts/x.md',
+    'AGENTS.md',
+    'dist/hook.js',
+    'src/hook.cjs',
+    'config',
+    'shells/build.sh',
+  ],
   ...['src/coxswain/index.ts', 'mcp.json', 'settings.json', 'cox.yml', 'docs/.git-config.md'],
 ];
 

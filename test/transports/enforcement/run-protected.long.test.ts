@@ -195,6 +195,23 @@ test('[LOCK-12] without being root it works in the same way', async () => {
   assert.equal(readFileSync(join(repository.root, 'b.ts'), 'utf8'), 'mine\n');
 });
 
+test('[LOCK-12] without being root it works on a file system that is mounted nosuid and nodev', async () => {
+  using place = new Place();
+  const repository = place.repository();
+  const odd = 'an "odd" name %s';
+  repository.write(odd, 'odd\n');
+  await repository.lock('bob', 'a.ts', odd);
+  const folder = join(place.folder, 'mounted');
+  mkdirSync(folder);
+  const mounted = `mount -t tmpfs -o nosuid,nodev none "$1" && cp -a . "$1/repo" && cd "$1/repo" && chmod -R a+rwX . && shift &&
+    exec unshare -U --map-user=1000 --map-group=1000 "$@"`;
+  const script = 'echo mine > a.ts; echo mine > "$0"; echo mine > b.ts; cat a.ts "$0" b.ts';
+  const run = [process.execPath, COX, 'run', '--protect', 'require', '--agent', 'alice', '--'];
+  const words = ['-Urm', 'sh', '-c', mounted, 'sh', folder, ...run, 'sh', '-c', script, odd];
+  const { out, err } = repository.run('unshare', words);
+  assert.equal(out, 'a\nodd\nmine\n', err);
+});
+
 test('[LOCK-12] where the kernel can’t help it says why and what to do, or runs as before', async () => {
   using place = new Place();
   const repository = place.repository();

@@ -101,7 +101,7 @@ test('[HOOK-3] doctor: hooks that Codex does not trust do not run, and that is w
   assert.match((await examined(place)).of('codex trust')?.message ?? '', /5 of 5 hooks are not trusted/);
   const toml = place.read('.codex/config.toml');
   place.write('.codex/config.toml', `${toml}x = = 1\n`);
-  assert.match((await examined(place)).of('codex')?.message ?? '', /config\.toml:6 is no TOML/);
+  assert.match((await examined(place)).of('codex')?.message ?? '', /config\.toml:\d+ is no TOML/);
   place.write('.codex/config.toml', toml);
   codexThatSays(place, undefined);
   assert.match(

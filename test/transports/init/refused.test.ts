@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { applyChanges, ChangedMeanwhile } from '../../../src/transports/cli/init/changes.ts';
+import { isOurLauncher } from '../../../src/transports/cli/init/shell-launcher.ts';
 import { inTerminal } from '../../support/pty.ts';
 import { finished } from '../support.ts';
 import { bench } from './support.ts';
@@ -73,7 +74,8 @@ test('[HOOK-3] without a terminal the plan is shown and a person is waited for',
     clients: string[];
     files: JsonObject[];
   };
-  assert.deepEqual([action, clients, files.length], ['planned', ['codex'], 3]);
+  const others = files.filter(({ file_path }) => !isOurLauncher(file_path));
+  assert.deepEqual([action, clients, others.length], ['planned', ['codex'], 3]);
   assert.match(String(files[0]?.diff), /^--- \/dev\/null\n\+\+\+ .*hooks\.json\n@@ -0,0 \+1,\d+ @@\n\+\{/);
   assert.deepEqual(place.picture(), before);
 });
@@ -83,7 +85,7 @@ test('[HOOK-3] in a terminal it asks; only a yes writes', async () => {
   const before = place.picture();
   for (const answer of ['', 'n', 'nonsense']) {
     const { code, out, err } = await place.cox(['init'], { answers: [answer] });
-    assert.match(out, /Write these 3 files\? \[y\/N\] $/);
+    assert.match(out, /Write these [34] files\? \[y\/N\] $/);
     assert.deepEqual([code, err], [1, 'Nothing was written.\n']);
   }
   assert.deepEqual(place.picture(), before);
@@ -277,7 +279,9 @@ test('[HOOK-3] the originals are private', async () => {
   using place = bench();
   place.write('~/.claude.json', '{"token":"secret"}', 0o600);
   await place.cox(['init', '--yes']);
-  const modes = Object.entries(place.picture()).filter(([path]) => path.includes('.local/state/coxswain'));
+  const modes = Object.entries(place.picture()).filter(
+    ([path]) => path.includes('.local/state/coxswain') && !path.includes('shells'),
+  );
   assert.deepEqual(
     modes.map(([, content]) => content.split(' ')[0]),
     ['700', '700', '600'],

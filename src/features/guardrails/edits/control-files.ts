@@ -2,9 +2,9 @@ import { posix } from 'node:path';
 import { globMatches } from '../../../kernel/glob.ts';
 
 /**
- * Files that decide what an agent may do: what git runs by itself, what the clients are told to start, our hook program, our store
- * and a project's guardrails. A project's own git hooks (`.husky`) are code like any other, and `.git/info/exclude` is no more than
- * a `.gitignore`.
+ * Files that decide what an agent may do: what git runs by itself, what the clients are told to start, our hook program, what starts
+ * their shell commands, our store and a project's guardrails. A project's own git hooks (`.husky`) are code like any other, and
+ * `.git/info/exclude` is no more than a `.gitignore`.
  */
 const CONTROL_FILE = new RegExp(
   `(?:^|/)(?:${[
@@ -17,6 +17,7 @@ const CONTROL_FILE = new RegExp(
     String.raw`\.codex/(?:hooks\.json|config\.toml)`,
     String.raw`\.gemini/settings\.json`,
     String.raw`dist/hook(?:-\w+-[0-9a-f]{12})?\.(?:cjs|bin|quick\.bin)`,
+    String.raw`shells/(?:claude-code|codex)-[0-9a-f]{12}\.sh`,
     'node_modules/coxswain/.*',
   ].join('|')})$`,
   'i',
@@ -30,7 +31,17 @@ const GIT_FILE = /(?:^|\/)\.git$/i;
  * Every path that matches contains one of these: compiling the expressions above takes a hook half a
  * millisecond.
  */
-const MARKS = ['.claude', '.codex', '.gemini', '.mcp.json', 'guardrails', '.git', 'cox', 'dist/hook'];
+const MARKS = [
+  '.claude',
+  '.codex',
+  '.gemini',
+  '.mcp.json',
+  'guardrails',
+  '.git',
+  'cox',
+  'dist/hook',
+  'shells/',
+];
 
 /** What a pattern is tried on. */
 const SAMPLES = [

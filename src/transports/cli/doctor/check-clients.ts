@@ -2,6 +2,7 @@ import { gist, runChild } from '../../../child-process/bounded-child.ts';
 import { type FoundClient, findClients } from '../init/clients/all.ts';
 import type { Site } from '../init/clients/client-setup.ts';
 import { Unusable } from '../init/unusable.ts';
+import { checkShells } from './check-shells.ts';
 import { checkTrust } from './check-trust.ts';
 import { checkWorktrees } from './check-worktrees.ts';
 import { type Configured, readConfigured, wiredTwice } from './configured.ts';
@@ -67,6 +68,7 @@ async function checkClient(
   if (missing.length > 0)
     findings.push(wrong(`${client.name} hooks`, `not set up: ${missing.join(', ')}`, again));
   else findings.push(...(await checkHooks(client, hooks, site.env)));
+  findings.push(await checkShells(client, { ...site, scope }));
   const sites = scope === 'user' || client.spansWorktrees ? [site] : worktrees;
   findings.push(...trees);
   findings.push(

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { readOnlyViewSupport } from '../../../child-process/view-support.ts';
 import { linkTarget, readBytes } from './changes.ts';
 import type { ClientFile, Reader, Site } from './clients/client-setup.ts';
 import { excludeFile, trackedFiles } from './exclude.ts';
@@ -8,7 +9,7 @@ import { missingFolders, type Plan, planBytes, planFiles, type WantedFile } from
 import type { Request } from './setup-request.ts';
 import { skillFiles } from './skills.ts';
 import { Unusable } from './unusable.ts';
-import { ownPrograms, type Scope } from './wiring.ts';
+import { ownPrograms, type Scope, type Wiring } from './wiring.ts';
 
 export interface Prepared extends Plan {
   readonly manifestPath: string;
@@ -31,7 +32,8 @@ export async function prepareInit(request: Request, extras: Extras): Promise<Pre
   const path = manifestPath(state, keyOf(site));
   const known = readManifest(path);
   assertOneScope(request);
-  const files = clientFiles(request);
+  const wiring = await wiringFor(request);
+  const files = clientFiles(request, wiring);
   const wanted: WantedFile[] = [...files, ...(extras.skills ? skillFiles(site.root) : [])];
   let plan = planFiles(keyOf(site), wanted, known);
   if (extras.trust) plan = planFiles(keyOf(site), [...wanted, ...trustFiles(request, plan)], known);
@@ -41,7 +43,12 @@ export async function prepareInit(request: Request, extras: Extras): Promise<Pre
   const more = [...sharedFolders(plan, path), ...missingFolders(dirname(path))];
   const folders = [...new Set([...plan.manifest.folders, ...more])];
   const manifest = { ...plan.manifest, folders, store: store ?? known?.store };
-  const notes = [...trackedNotes(request, files), ...worktreeNotes(request), ...caveats(request)];
+  const notes = [
+    ...trackedNotes(request, files),
+    ...worktreeNotes(request),
+    ...caveats(request),
+    ...shellNotes(request, wiring),
+  ];
   return { ...plan, manifest, manifestPath: path, known, notes };
 }
 
@@ -49,9 +56,18 @@ export function keyOf({ scope, repository }: Site): string {
   return scope === 'user' ? 'user' : repository;
 }
 
+async function wiringFor({ locks, store, state }: Request): Promise<Wiring> {
+  // On macOS the sandbox would have to be set up anew for each command, and no test has seen that.
+  const isProtected = process.platform === 'linux' && (await readOnlyViewSupport()).isThere;
+  return { programs: ownPrograms(), locks, store, shells: isProtected ? state : undefined };
+}
+
+function shellNotes({ site, chosen }: Request, wiring: Wiring): string[] {
+  return chosen.flatMap(({ client }) => client.shells?.note(site, wiring) ?? []);
+}
+
 /** The files each client reads. A client that reads only its own worktree gets them in every worktree. */
-function clientFiles({ site, worktrees, chosen, locks, store }: Request): (ClientFile & WantedFile)[] {
-  const wiring = { programs: ownPrograms(), locks, store };
+function clientFiles({ site, worktrees, chosen }: Request, wiring: Wiring): (ClientFile & WantedFile)[] {
   return chosen.flatMap(({ client }) =>
     (client.spansWorktrees ? [site] : worktrees.sites).flatMap((each) =>
       client.files(each, wiring).map((file) => ({ ...file, client: client.name, own: true })),

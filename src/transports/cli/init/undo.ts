@@ -1,5 +1,6 @@
 import type { Terminal } from '../output/terminal.ts';
 import { applyChanges, removeLeftovers, sameBytes } from './changes.ts';
+import { launchersInUse } from './launchers-in-use.ts';
 import { hookNotes, removeHookNotes, storeNote } from './leftovers.ts';
 import { manifestPath, readManifest, withManifest } from './manifest.ts';
 import { keyOf } from './prepare.ts';
@@ -18,12 +19,17 @@ export async function undoInit(
   const known = readManifest(path);
   const base = { request, exit_code: 0 };
   if (known === undefined) return { ...base, action: 'nothing', notes: otherScope(request) };
-  const undone = planUndo(known);
+  const running = launchersInUse(known.files.map((file) => file.path));
+  const undone = planUndo(known).filter(({ change }) => !running.has(change.path));
   const changes = undone.map(({ change }) => change).filter(({ before, after }) => !sameBytes(before, after));
   const isDry = options.dryRun === true;
   const kept = hookNotes(state, path);
   const notes = [
     ...undone.flatMap(editedNote),
+    ...[...running].map(
+      (each) =>
+        `${each} stays: a client that runs starts its commands with it. Remove it when the client has ended.`,
+    ),
     ...kept.map((each) => `${each} ${isDry ? 'would go' : 'is gone'} too: hooks had made it.`),
     ...storeNote(request, known),
   ];

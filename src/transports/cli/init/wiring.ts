@@ -27,6 +27,8 @@ export interface Wiring {
   readonly programs: Programs;
   readonly locks: LockPolicy;
   readonly store?: string | undefined;
+  /** The folder for what starts the clients' shell commands; undefined where the kernel can't protect files. */
+  readonly shells?: string | undefined;
 }
 
 /** The package's own folder. Both the sources and the built files are four folders deep here. */

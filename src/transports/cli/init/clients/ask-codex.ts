@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../kernel/json.ts';
 import { version } from '../../../../kernel/version.ts';
 import { JsonRpcProcess } from '../../doctor/json-rpc.ts';
 import { ourHook } from '../hook-parts.ts';
-import { codexHome } from './codex.ts';
+import { codexHome } from './codex-shells.ts';
 
 const LIMIT_MS = 15_000;
 

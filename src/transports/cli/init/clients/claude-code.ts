@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { SERVER_WRITERS } from '../../../hooks/touched.ts';
 import { jsonIn } from '../json-text.ts';
 import { type EventRow, homeOf, hooksFor, SERVER, serverCommand, type Wiring } from '../wiring.ts';
+import { claudeHome, claudePrefix, claudeShells } from './claude-shells.ts';
 import type { AgentClient, Site } from './client-setup.ts';
 
 /**
@@ -22,10 +23,6 @@ const EVENTS: readonly EventRow[] = [
   ['SessionEnd', 'session-end', 10],
 ];
 
-function home(env: NodeJS.ProcessEnv): string {
-  return env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude');
-}
-
 export function claudeStateFile(env: NodeJS.ProcessEnv): string {
   return join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json');
 }
@@ -41,7 +38,7 @@ export const claudeCode: AgentClient = {
   title: 'Claude Code',
   program: 'claude',
   spansWorktrees: true,
-  home,
+  home: claudeHome,
   files(site: Site, wiring: Wiring) {
     const { scope, mainRoot, env } = site;
     const own = scope === 'project';
@@ -49,15 +46,22 @@ export const claudeCode: AgentClient = {
     const at = own ? ['projects', mainRoot, 'mcpServers', SERVER] : ['mcpServers', SERVER];
     const settings = own
       ? join(mainRoot, '.claude', 'settings.local.json')
-      : join(home(env), 'settings.json');
+      : join(claudeHome(env), 'settings.json');
+    const shells = claudeShells(site, wiring);
     return [
       {
         path: settings,
-        parts: [{ kind: 'json-hooks', events: hooksFor('claude-code', EVENTS, wiring) }],
+        parts: [{ kind: 'json-hooks', events: hooksFor('claude-code', EVENTS, wiring) }, ...shells.parts],
         local: own,
       },
+      ...shells.files,
       { path: claudeStateFile(env), parts: [{ kind: 'json-value', at, value }], local: false, mode: 0o600 },
     ];
+  },
+  shells: {
+    launcher: (site) => claudePrefix(site)?.prefix,
+    note: (site, wiring) => claudeShells(site, wiring).note,
+    start: (launcher, command) => ({ words: [launcher, command], env: { AI_AGENT: 'claude-code_agent' } }),
   },
   /** Claude Code asks the user by itself, so there is nothing to write. */
   consent([site], read) {

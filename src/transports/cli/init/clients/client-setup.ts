@@ -38,6 +38,18 @@ export interface Consent {
   readonly left: string | undefined;
 }
 
+export interface ClientShells {
+  /** The launcher that its settings name now, ours or not; undefined if they name none. */
+  launcher(site: Site): string | undefined;
+  /** Why it gets none, where the kernel could protect its commands. */
+  note(site: Site, wiring: Wiring): string | undefined;
+  /** How the client starts a command with its launcher. */
+  start(
+    launcher: string,
+    command: string,
+  ): { words: readonly string[]; env: Readonly<Record<string, string>> };
+}
+
 export interface AgentClient {
   readonly name: Client;
   readonly title: string;
@@ -48,6 +60,8 @@ export interface AgentClient {
   files(site: Site, wiring: Wiring): ClientFile[];
   /** Whether setting up one worktree of a repository serves the other worktrees too. */
   readonly spansWorktrees: boolean;
+  /** How its shell commands are started under the kernel's protection; undefined if it offers no way. */
+  readonly shells?: ClientShells;
   /** What the files in a repository do not cover. */
   readonly caveat?: string;
   /** For these worktrees, the current one first. */

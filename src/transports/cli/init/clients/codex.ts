@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../../kernel/json.ts';
 import { SERVER_WRITERS } from '../../../hooks/touched.ts';
 import { parseTomlText } from '../toml-text.ts';
-import { type EventRow, homeOf, hooksFor, serverCommand } from '../wiring.ts';
+import { type EventRow, hooksFor, serverCommand, type Wiring } from '../wiring.ts';
 import type { AgentClient, ClientFile, Consent, Reader, Site } from './client-setup.ts';
+import { type CodexShells, codexHome, codexLauncher, codexShells } from './codex-shells.ts';
 import { codexHooksIn } from './codex-trust.ts';
 
 /** Codex allows at most three seconds for the last one. */
@@ -32,16 +33,20 @@ const PASSED_ON = [
   'XDG_STATE_HOME',
 ];
 
-export function codexHome(env: NodeJS.ProcessEnv): string {
-  return env.CODEX_HOME || join(homeOf(env), '.codex');
-}
-
 /**
  * In a worktree Codex reads the hooks of the main checkout, if the worktree has a `.codex` at all, and the
  * worktree's own config.toml.
  */
 function hooksFile({ scope, mainRoot, env }: Site): string {
   return join(scope === 'project' ? join(mainRoot, '.codex') : codexHome(env), 'hooks.json');
+}
+
+function configFile({ scope, root, env }: Site): string {
+  return join(scope === 'project' ? join(root, '.codex') : codexHome(env), 'config.toml');
+}
+
+function shellsOf(site: Site, wiring: Wiring): CodexShells {
+  return codexShells(site, configFile(site), wiring);
 }
 
 export const codex: AgentClient = {
@@ -51,9 +56,8 @@ export const codex: AgentClient = {
   spansWorktrees: false,
   home: codexHome,
   files(site, wiring) {
-    const { scope, root, env } = site;
-    const own = scope === 'project';
-    const folder = own ? join(root, '.codex') : codexHome(env);
+    const own = site.scope === 'project';
+    const shells = shellsOf(site, wiring);
     const table = { ...serverCommand(wiring, 'codex'), env_vars: PASSED_ON };
     return [
       {
@@ -61,8 +65,22 @@ export const codex: AgentClient = {
         parts: [{ kind: 'json-hooks', events: hooksFor('codex', EVENTS, wiring) }],
         local: own,
       },
-      { path: join(folder, 'config.toml'), parts: [{ kind: 'toml-server', table }], local: own },
+      {
+        path: configFile(site),
+        parts: [{ kind: 'toml-server', table }, ...shells.parts],
+        local: own,
+      },
+      ...shells.files,
     ];
+  },
+  shells: {
+    launcher: (site) => codexLauncher(configFile(site)),
+    note: (site, wiring) => shellsOf(site, wiring).note,
+    // With a socket as its input bash may take itself for a shell of rsh, and reads another file.
+    start: (launcher, command) => ({
+      words: ['sh', '-c', 'exec bash -c "$0" </dev/null', command],
+      env: { BASH_ENV: launcher },
+    }),
   },
   consent,
 };
