@@ -42,6 +42,7 @@ function obstacleTo(
   circles: ReadonlyMap<string, string>,
   busy: ArtefactMap | undefined,
 ): string | undefined {
+  if (file.task.status === 'blocked') return 'is blocked, as its file says';
   const to = placeFor(file.task.agent, file.path);
   if (draft.isOccupied(to)) return `waits for somebody to look at ${to}, which is there already`;
   return waitsFor(draft, file, circles) ?? (busy && meets(busy, file));

@@ -69,7 +69,7 @@ function statusOf({ shelf, task: { status } }: TaskFile): FileStatus {
     case 'inbox':
       return status === 'error' ? status : 'new';
     case 'assigned':
-      return status === 'error' || status === 'in_progress' ? status : 'assigned';
+      return status === 'error' || status === 'in_progress' || status === 'done' ? status : 'assigned';
   }
 }
 

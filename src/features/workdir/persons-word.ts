@@ -1,5 +1,5 @@
 import type { TaskChanges, TreeDraft } from './task-actions.ts';
-import { type TaskFile, wholeSecond } from './task-file.ts';
+import { type TaskFile, type TaskFileStatus, wholeSecond } from './task-file.ts';
 
 /**
  * The place of a file is a person's decision: in an agent's folder it is that agent's, in `done/` it is done.
@@ -10,11 +10,14 @@ export function heedPersons(draft: TreeDraft, now_ms: number): void {
   for (const file of draft.on('done')) heedDone(draft, file, now_ms);
 }
 
+const GOES_ON: readonly TaskFileStatus[] = ['assigned', 'in_progress', 'blocked', 'error'];
+
 function heedAssigned(draft: TreeDraft, file: TaskFile, now_ms: number): void {
   const { task, folder = task.agent } = file;
   const isTheirs = task.agent === folder;
-  const goesOn = task.status === 'in_progress' || task.status === 'error' || task.status === 'assigned';
-  if (isTheirs && goesOn) return;
+  const goesOn = GOES_ON.includes(task.status);
+  // Its agent left it there: doing it again would undo what was done. It is reported.
+  if (isTheirs && (goesOn || task.status === 'done')) return;
   const changes: TaskChanges = {
     ...(isTheirs ? {} : { agent: folder }),
     // The agent that has it now has not started it.
@@ -30,7 +33,7 @@ function heedAssigned(draft: TreeDraft, file: TaskFile, now_ms: number): void {
 function heedDone(draft: TreeDraft, file: TaskFile, now_ms: number): void {
   const { task } = file;
   const isDone = task.status === 'done' || task.status === 'archived';
-  const isDated = task.completed_at_ms !== undefined;
+  const isDated = task.completed_at_ms !== undefined || task.completed_at_unread === true;
   if (isDone && isDated) return;
   draft.update(
     file,

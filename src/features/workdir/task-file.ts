@@ -1,7 +1,15 @@
 /** The folder of a task's file takes precedence over its contents: a person moves it by hand. */
 export type Shelf = 'inbox' | 'assigned' | 'done' | 'archive' | 'fridge';
 
-export const TASK_STATUSES = ['new', 'assigned', 'in_progress', 'done', 'error', 'archived'] as const;
+export const TASK_STATUSES = [
+  'new',
+  'assigned',
+  'in_progress',
+  'blocked',
+  'done',
+  'error',
+  'archived',
+] as const;
 export type TaskFileStatus = (typeof TASK_STATUSES)[number];
 
 export const PRIORITIES = ['critical', 'high', 'medium', 'normal', 'low'] as const;
@@ -45,6 +53,8 @@ export interface WorkTask {
   /** The agent that started it, if a verb recorded that. */
   readonly started_by?: string | undefined;
   readonly completed_at_ms?: number | undefined;
+  /** The file has a time there that can't be read: a person's, and not ours to replace. */
+  readonly completed_at_unread?: true | undefined;
   readonly archived_at_ms?: number | undefined;
   readonly result?: TaskResult | undefined;
   readonly error?: TaskError | undefined;
@@ -63,8 +73,10 @@ export interface TaskFile {
   readonly task: WorkTask;
 }
 
-/** A file that is left alone, and why. */
+/** A mistake in a file, which is left alone for it, and why. */
 export interface TreeProblem {
+  /** Only an optional field is wrong: the file counts without it. */
+  readonly counts?: true | undefined;
   readonly file: string;
   readonly line: number;
   readonly field: string;

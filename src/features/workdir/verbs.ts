@@ -53,6 +53,9 @@ export interface VerbCall {
   readonly now_ms: number;
 }
 
+const DONE_HERE =
+  'It is done, and its file is still in assigned/: set its status to assigned to have it done again.';
+
 const NOTHING: VerbPlan = { steps: [] };
 
 /** The agent whose folder it is in, else the agent that the file names. */
@@ -65,6 +68,7 @@ export function startTask({ file, by, now_ms }: VerbCall): VerbPlan {
   const elsewhere = notAssigned(file);
   if (elsewhere !== undefined) return { wrong: elsewhere };
   if (task.status === 'error') return { wrong: 'It is in error; retry it first.' };
+  if (task.status === 'done') return { wrong: DONE_HERE };
   if (task.status === 'in_progress')
     return task.started_by === by ? NOTHING : { wrong: `It is in progress already${since(file)}.` };
   const changes: VerbChanges = {
@@ -97,11 +101,15 @@ export function finishTask(
     if (!isSame(task.result, given)) return { wrong: 'It is done already, with another result.' };
     return task.status === 'done' || task.status === 'archived' ? NOTHING : { steps: [done] };
   }
-  const elsewhere = notAssigned(file) ?? notWorking(file);
+  const isDone = shelf === 'assigned' && task.status === 'done';
+  const elsewhere = notAssigned(file) ?? (isDone ? undefined : notWorking(file));
   if (elsewhere !== undefined) return { wrong: elsewhere };
+  // Its agent has said so in the file, and not moved it.
+  const isSaid = isDone && task.result !== undefined;
+  if (isSaid && !isSame(task.result, given)) return { wrong: 'It is done already, with another result.' };
   return {
     steps: [
-      { kind: 'update', changes: { result } },
+      ...(isSaid ? [] : [{ kind: 'update', changes: { result } } as const]),
       { kind: 'move', to: `done/${ownerOf(file)}/${fileName(path)}` },
       done,
     ],
@@ -168,6 +176,8 @@ function notAssigned({ shelf }: TaskFile): string | undefined {
 
 function notWorking({ task }: TaskFile): string | undefined {
   if (task.status === 'in_progress') return undefined;
+  if (task.status === 'done') return DONE_HERE;
+  if (task.status === 'blocked') return 'It is blocked; start it first.';
   return task.status === 'error' ? 'It is in error; retry it first.' : 'Nobody has started it.';
 }
 

@@ -5,7 +5,7 @@ import type { WorkdirSettings } from './workdir-settings.ts';
 
 /** What a person should know. With a moment it is an occurrence: told once. Without one it is simply so, as long as it is. */
 export interface WorkdirFinding {
-  readonly kind: 'waiting' | 'conflict' | 'stalled' | 'silent' | 'error' | 'frozen';
+  readonly kind: 'waiting' | 'conflict' | 'stalled' | 'silent' | 'misplaced' | 'blocked' | 'error' | 'frozen';
   readonly id?: string | undefined;
   readonly agent?: string | undefined;
   readonly text: string;
@@ -24,6 +24,8 @@ export function findings(
     ...conflicts(working),
     ...stalled(working, now_ms, settings),
     ...silent(files, agents, now_ms, settings),
+    ...misplaced(files),
+    ...blocked(files),
     ...errors(files),
   ];
 }
@@ -69,7 +71,8 @@ function silent(
   const since = new Map<string, number>();
   for (const file of files) {
     const { assigned_at_ms, status } = file.task;
-    if (file.shelf !== 'assigned' || status === 'error' || assigned_at_ms === undefined) continue;
+    const isIdle = status === 'error' || status === 'done' || status === 'blocked';
+    if (file.shelf !== 'assigned' || isIdle || assigned_at_ms === undefined) continue;
     const agent = file.folder ?? file.task.agent;
     since.set(agent, Math.min(assigned_at_ms, since.get(agent) ?? assigned_at_ms));
   }
@@ -97,6 +100,31 @@ export function lastSigns(files: readonly TaskFile[]): Map<string, number> {
     if (sign_ms > 0) signs.set(agent, Math.max(sign_ms, signs.get(agent) ?? 0));
   }
   return signs;
+}
+
+/** Done where its agent worked on it. Moving it is for the agent or a person: it may have been put back on purpose. */
+function misplaced(files: readonly TaskFile[]): WorkdirFinding[] {
+  return files
+    .filter(({ shelf, task }) => shelf === 'assigned' && task.status === 'done')
+    .sort((a, b) => compare(a.task.id, b.task.id))
+    .map(({ task: { id, agent }, path }) => ({
+      kind: 'misplaced',
+      id,
+      agent,
+      text: `Task ${id} is done and lies in ${path}: move it to done/, or set its status to assigned to have it done again`,
+    }));
+}
+
+function blocked(files: readonly TaskFile[]): WorkdirFinding[] {
+  return files
+    .filter(({ shelf, task }) => shelf === 'assigned' && task.status === 'blocked')
+    .sort((a, b) => compare(a.task.id, b.task.id))
+    .map(({ task: { id, agent } }) => ({
+      kind: 'blocked',
+      id,
+      agent,
+      text: `Task ${id} is blocked, as its file says`,
+    }));
 }
 
 function errors(files: readonly TaskFile[]): WorkdirFinding[] {

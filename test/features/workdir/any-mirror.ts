@@ -68,6 +68,7 @@ function wanted({ shelf, path, folder, task }: TaskFile): (string | undefined)[]
   if (shelf === 'fridge') return ['cancelled', 'frozen', agent, place];
   if (task.status === 'error') return ['failed', 'error', agent, place];
   if (shelf === 'inbox') return ['filed', 'new', agent, place];
+  if (task.status === 'done') return ['completed', 'done', agent, place];
   return ['filed', task.status === 'in_progress' ? 'in_progress' : 'assigned', agent, place];
 }
 

@@ -159,12 +159,22 @@ test('[DIR-5] what names its next agent is chained before it is archived, and no
   assert.deepEqual(said(second), []);
 });
 
-test('[DIR-5] in the archive it has the name of its id, and never that of another file', () => {
-  const named = given('done/renamed.yml', { completed_at_ms: 0 });
-  const file = { ...named, task: { ...named.task, id: 'x' } };
-  assert.equal(said(planned([file])).at(-1), 'move done/renamed.yml archive/1970-01/x.yaml');
-  const taken = planned([file], { unreadable: ['archive/1970-01/x.yaml'] });
-  assert.deepEqual(said(taken), []);
+test('[DIR-5] in the archive it keeps the name that people gave it, and never takes that of another file', () => {
+  const renamed = (path: string, id: string) => {
+    const file = given(path, { completed_at_ms: 0 });
+    return { ...file, task: { ...file.task, id } };
+  };
+  const file = renamed('done/renamed.yml', 'x');
+  assert.equal(said(planned([file])).at(-1), 'move done/renamed.yml archive/1970-01/renamed.yml');
+  const taken = planned([file], { unreadable: ['archive/1970-01/renamed.yml'] });
+  assert.equal(said(taken).at(-1), 'move done/renamed.yml archive/1970-01/x.yaml');
+  const both = planned([file], { unreadable: ['archive/1970-01/renamed.yml', 'archive/1970-01/x.yaml'] });
+  assert.deepEqual(said(both), []);
+  const two = planned([renamed('done/ann/login.yaml', 'a1'), renamed('done/bob/login.yaml', 'b1')]);
+  assert.deepEqual(said(two).slice(-2), [
+    'move done/ann/login.yaml archive/1970-01/login.yaml',
+    'move done/bob/login.yaml archive/1970-01/b1.yaml',
+  ]);
 });
 
 test('[DIR-6] of two names of one file the older goes, before anything else', () => {

@@ -23,6 +23,7 @@ import { findRoot, readSettings } from '../folder/root.ts';
 import type { Occurrence } from '../occurrences.ts';
 import type { PassMirror } from '../scheduler/mirror-pass.ts';
 import { described, installedLines, linesOf, publishedLines } from '../scheduler/scheduler-words.ts';
+import type { WorkdirFinding } from '../workdir-findings.ts';
 import type { WorkdirSettings } from '../workdir-settings.ts';
 
 export interface CoordinateOptions extends CommonOptions {
@@ -211,10 +212,12 @@ function noticeOf({ type, task, agent, text, at_ms }: Occurrence): JsonObject {
   return { notice_id, kind: `task_${type}`, title: text, task_id: task, agent_id: agent, at: isoTime(at_ms) };
 }
 
+const WAITS: readonly WorkdirFinding['kind'][] = ['error', 'stalled', 'misplaced'];
+
 /** For cron: 1, some file needs fixing; 3, some task waits for a person; else 0. */
 function codeOf({ problems, left, findings }: PassResult, mirror?: PassMirror): number {
   if (problems.length + left.length > 0 || mirror?.isWell === false) return 1;
-  return findings.some(({ kind }) => kind === 'error' || kind === 'stalled') ? 3 : 0;
+  return findings.some(({ kind }) => WAITS.includes(kind)) ? 3 : 0;
 }
 
 async function keepCoordinating(

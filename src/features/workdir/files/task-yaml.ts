@@ -7,10 +7,11 @@ import type { FileProblem } from '../../../storage/file-problem.ts';
 import { readPlain } from '../../../storage/plain-yaml.ts';
 import { depthProblem } from '../../../storage/yaml-depth.ts';
 import { readYaml } from '../../../storage/yaml-file.ts';
-import { PRIORITIES, TASK_STATUSES, type WorkTask } from '../task-file.ts';
+import { PRIORITIES, TASK_STATUSES, type TaskFileStatus, type WorkTask } from '../task-file.ts';
 
 export type ParsedTask =
-  | { readonly ok: true; readonly task: WorkTask }
+  /** The problems are in optional fields, which count as left out. */
+  | { readonly ok: true; readonly task: WorkTask; readonly problems?: readonly FileProblem[] | undefined }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 /** Part of a path and of a file name: nothing that leads to another folder. */
@@ -23,7 +24,6 @@ const text = (max: number) =>
     .max(max, `at most ${max} characters`)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no NUL, no unpaired surrogates');
 const blank = (given: unknown) => (given === null || given === '' ? undefined : given);
-const optional = <S extends z.ZodType>(schema: S) => z.preprocess(blank, schema.optional());
 /** `a` where a list is expected is a list of one. */
 const list = z.preprocess(
   (given) => (typeof given === 'string' ? [given] : given),
@@ -52,62 +52,89 @@ function momentOf(given: string): number | undefined {
   return found !== undefined && 'at_ms' in found ? found.at_ms : undefined;
 }
 
+/** `inbox` is another coordinator's word for a task that is new. */
+const status = z
+  .enum([...TASK_STATUSES, 'inbox'], `one of ${[...TASK_STATUSES, 'inbox'].join(', ')}`)
+  .transform((given): TaskFileStatus => (given === 'inbox' ? 'new' : given));
+
 /** Also becomes the title of a follow-up: a task must not produce one that can't be read. */
-const title = optional(text(2000).refine((value) => !isUnprintable(value), 'printable characters only'));
-const schema = z.object({
-  id,
-  agent,
-  status: z.enum(TASK_STATUSES, `one of ${TASK_STATUSES.join(', ')}`),
-  artefacts: optional(list),
-  artifacts: optional(list),
-  title,
-  priority: optional(z.enum(PRIORITIES, `one of ${PRIORITIES.join(', ')}`)),
-  context: optional(
-    z.object({
-      repo: optional(text(2000)),
-      branch: optional(text(2000)),
-      dependencies: optional(
-        z.preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(id)),
-      ),
-      previous_task: optional(text(200)),
-    }),
-  ),
-  created_at: optional(moment),
-  assigned_at: optional(moment),
-  started_at: optional(moment),
-  started_by: text(200).optional().catch(undefined),
-  completed_at: optional(moment),
-  archived_at: optional(moment),
-  follow_up: optional(id),
-  // The task it names is looked up before the value is used.
-  work_id: text(200).optional().catch(undefined),
-  result: optional(
-    z.object({
-      summary: optional(text(limits.task_description_chars_max)),
-      next_agent: optional(agent),
-      next_task_title: title,
-      next_artefacts: optional(list),
-      next_artifacts: optional(list),
-      next_task_notes: optional(list),
-      completed_at: optional(moment),
-    }),
-  ),
-  error: optional(
-    z.union([
-      text(limits.task_description_chars_max).transform((message) => ({
-        message,
-        timestamp: undefined,
-        retry_count: undefined,
-      })),
-      z.object({
-        message: optional(text(limits.task_description_chars_max)),
-        timestamp: optional(moment),
-        // An invalid value must not block the task.
-        retry_count: z.int().min(0).optional().catch(undefined),
-      }),
-    ]),
-  ),
-});
+const title = text(2000).refine((value) => !isUnprintable(value), 'printable characters only');
+
+/**
+ * `lenient`: what is wrong in an optional field counts as left out, so that the task itself is not held up. An
+ * unreadable dependency stays one that is not met, and an unreadable follow-up one that is there.
+ */
+function schemaFor(lenient: boolean) {
+  const optional = <S extends z.ZodType>(schema: S) => {
+    const given = z.preprocess(blank, schema.optional());
+    return lenient ? given.catch(undefined) : given;
+  };
+  const named = lenient
+    ? z
+        .unknown()
+        .transform((given) => (typeof given === 'string' ? given : JSON.stringify(given)).slice(0, 200))
+    : id;
+  const result = z.object({
+    summary: optional(text(limits.task_description_chars_max)),
+    next_agent: optional(agent),
+    next_task_title: optional(title),
+    next_artefacts: optional(list),
+    next_artifacts: optional(list),
+    next_task_notes: optional(list),
+    completed_at: optional(moment),
+  });
+  const context = z.object({
+    repo: optional(text(2000)),
+    branch: optional(text(2000)),
+    dependencies: optional(
+      z.preprocess((given) => (Array.isArray(given) || !given ? given : [given]), z.array(named)),
+    ),
+    previous_task: optional(text(200)),
+  });
+  return z.object({
+    id,
+    agent,
+    status,
+    artefacts: z.preprocess(blank, list.optional()),
+    artifacts: z.preprocess(blank, list.optional()),
+    title: optional(title),
+    priority: optional(z.enum(PRIORITIES, `one of ${PRIORITIES.join(', ')}`)),
+    context: optional(context),
+    created_at: optional(moment),
+    assigned_at: optional(moment),
+    started_at: optional(moment),
+    started_by: text(200).optional().catch(undefined),
+    completed_at: optional(moment),
+    archived_at: optional(moment),
+    follow_up: optional(named),
+    // The task it names is looked up before the value is used.
+    work_id: text(200).optional().catch(undefined),
+    // A sentence is its summary.
+    result: optional(
+      lenient
+        ? z.preprocess((given) => (typeof given === 'string' ? { summary: given } : given), result)
+        : result,
+    ),
+    error: optional(
+      z.union([
+        text(limits.task_description_chars_max).transform((message) => ({
+          message,
+          timestamp: undefined,
+          retry_count: undefined,
+        })),
+        z.object({
+          message: optional(text(limits.task_description_chars_max)),
+          timestamp: optional(moment),
+          // An invalid value must not block the task.
+          retry_count: z.int().min(0).optional().catch(undefined),
+        }),
+      ]),
+    ),
+  });
+}
+
+const schema = schemaFor(false);
+const lenient = schemaFor(true);
 
 type TaskYaml = z.output<typeof schema>;
 
@@ -115,7 +142,7 @@ const WANTED = new Set(Object.keys(schema.shape));
 
 /**
  * A task's file. Keys that we don't know may hold anything; a mistake in the other keys is reported with its
- * line.
+ * line, and makes the file unusable only in a required one.
  */
 export function parseTask(given: string): ParsedTask {
   const read = schema.safeParse(readPlain(given, WANTED));
@@ -123,20 +150,20 @@ export function parseTask(given: string): ParsedTask {
   const deep = depthProblem(given);
   if (deep !== undefined) return { ok: false, problems: [deep] };
   // Full YAML, with the line of each problem.
-  const { value, problems } = readYaml(given, schema, schema, { key_lines: true });
+  const { value, problems } = readYaml(given, schema, lenient, { key_lines: true });
   return value === undefined ? { ok: false, problems } : taskOf(value, problems);
 }
 
 function taskOf(read: TaskYaml, problems: readonly FileProblem[]): ParsedTask {
   const { artefacts, artifacts } = read;
-  const missing = artefacts === undefined && artifacts === undefined;
-  const all = missing
-    ? [...problems, { line: 1, field: 'artefacts', reason: 'expected a list of files' }]
-    : problems;
-  if (all.length > 0) return { ok: false, problems: all };
+  if (artefacts === undefined && artifacts === undefined) {
+    const missing = { line: 1, field: 'artefacts', reason: 'expected a list of files' };
+    return { ok: false, problems: [...problems, missing] };
+  }
   const { context, result, error, priority } = read;
   return {
     ok: true,
+    ...(problems.length === 0 ? {} : { problems }),
     task: {
       id: read.id,
       agent: read.agent,
@@ -154,6 +181,7 @@ function taskOf(read: TaskYaml, problems: readonly FileProblem[]): ParsedTask {
         started_at_ms: read.started_at,
         started_by: read.started_by,
         completed_at_ms: read.completed_at,
+        completed_at_unread: problems.some(({ field }) => field === 'completed_at') || undefined,
         archived_at_ms: read.archived_at,
         follow_up: read.follow_up,
         work_id: read.work_id,

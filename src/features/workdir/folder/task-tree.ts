@@ -34,10 +34,10 @@ export interface Aside {
 
 /**
  * All task files below a root. A file that can't be read is reported and the rest counts. Nothing outside of
- * the root is looked at.
+ * the root is looked at. `wanted` are ids that the archive is searched for, under whatever name.
  */
-export function readTree(root: string): ReadTree {
-  return new TreeReader(root).read();
+export function readTree(root: string, wanted: ReadonlySet<string> = new Set()): ReadTree {
+  return new TreeReader(root).read(wanted);
 }
 
 interface Found {
@@ -59,10 +59,10 @@ class TreeReader {
     this.#root = root;
   }
 
-  read(): ReadTree {
+  read(wanted: ReadonlySet<string>): ReadTree {
     const found = READ_SHELVES.flatMap((shelf) => this.#list(shelf, 1));
     for (const each of found) this.#read(each);
-    const archived = this.#archive();
+    const archived = this.#archive(wanted);
     const twins = this.#takeTwins(archived);
     const doubles = this.#setDoublesAside(archived);
     for (const folder of REPORT_FOLDERS) this.#entries(folder);
@@ -150,22 +150,51 @@ class TreeReader {
       for (const problem of parsed.problems) this.#problems.push({ file: path, ...problem });
       return;
     }
-    const { task } = parsed;
+    const { task, problems = [] } = parsed;
     const stem = stemOf(path);
     if (task.id !== stem && shelf !== 'done') {
       this.#problems.push({ file: path, line: 1, field: 'id', reason: `expected the file's name, ${stem}` });
       return;
     }
     this.#files.push({ path, shelf, folder, task });
+    for (const problem of problems) this.#problems.push({ file: path, counts: true, ...problem });
   }
 
-  /** Names only: a task in the archive is done, whatever its file says. */
-  #archive(): Map<string, string> {
+  /**
+   * By id. A task in the archive is done, whatever its file says. Most files there are named after their id, so
+   * the names are enough, except for those that are named after something else: they are read where a task
+   * here has their name, and all are read when an id is looked for that no name is.
+   */
+  #archive(wanted: ReadonlySet<string>): Map<string, string> {
     this.#list('archive', 1);
-    const names = new Map<string, string>();
-    for (const path of this.#occupied)
-      if (path.startsWith('archive/') && isTaskName(path)) names.set(stemOf(path), path);
+    const paths = [...this.#occupied].filter((path) => path.startsWith('archive/') && isTaskName(path));
+    const names = new Map(paths.map((path) => [stemOf(path), path]));
+    for (const { path, task } of this.#files) {
+      for (const name of new Set([task.id, stemOf(path)])) {
+        const there = names.get(name);
+        const id = there === undefined ? undefined : idIn(join(this.#root, there));
+        if (there === undefined || id === undefined || id === name) continue;
+        names.delete(name);
+        names.set(id, there);
+      }
+    }
+    const here = new Set(this.#files.map(({ task }) => task.id));
+    const isMissing = (id: string) => !here.has(id) && !names.has(id);
+    const needed = this.#files.flatMap(({ shelf, task }) => (shelf === 'inbox' ? task.dependencies : []));
+    if (![...wanted, ...needed].some(isMissing) && !this.#isFollowUpOpen()) return names;
+    for (const path of paths) {
+      const id = idIn(join(this.#root, path));
+      if (id !== undefined && !names.has(id)) names.set(id, path);
+    }
     return names;
+  }
+
+  /** A new name will be given, which must not be that of any task. */
+  #isFollowUpOpen(): boolean {
+    return this.#files.some(
+      ({ shelf, task }) =>
+        shelf === 'done' && task.result?.next_agent !== undefined && task.follow_up === undefined,
+    );
   }
 
   /**
@@ -179,15 +208,12 @@ class TreeReader {
     const found = new Map<string, string>();
     for (const { task } of doubles)
       if (task.previous_task !== undefined) found.set(task.previous_task, task.id);
-    const isOpen = this.#files.some(
-      ({ shelf, task }) =>
-        shelf === 'done' && task.result?.next_agent !== undefined && task.follow_up === undefined,
-    );
-    if (!isOpen) return found;
-    for (const [id, path] of archived) {
+    if (!this.#isFollowUpOpen()) return found;
+    for (const [name, path] of archived) {
       const read = readBounded(join(this.#root, path), { links: false });
       const parsed = read.ok ? parseTask(read.text) : undefined;
       const previous = parsed?.ok === true ? parsed.task.previous_task : undefined;
+      const id = parsed?.ok === true ? parsed.task.id : name;
       if (previous !== undefined && !found.has(previous)) found.set(previous, id);
     }
     return found;
@@ -249,4 +275,16 @@ class TreeReader {
   #complain(file: string, reason: string): void {
     this.#problems.push({ file, line: 1, field: 'file', reason });
   }
+}
+
+const ID_LINE = /^id:[ ]*(["']?)([\w.:+@-]+)\1[ ]*(?:#.*)?\r?$/m;
+
+/** Quickly where it stands on a line of its own, as in nearly all files. */
+function idIn(path: string): string | undefined {
+  const read = readBounded(path, { links: false });
+  if (!read.ok) return undefined;
+  const [, , id] = ID_LINE.exec(read.text) ?? [];
+  if (id !== undefined) return id;
+  const parsed = parseTask(read.text);
+  return parsed.ok ? parsed.task.id : undefined;
 }

@@ -67,9 +67,8 @@ export async function mirrorTree(
   for (const { task_id, file } of open)
     if (file.filing === undefined && task_id !== filedTaskId(file.directory, file.id))
       look.linked.set(file.id, task_id);
-  const gone = goneFrom(place, open);
-  const inArchive = [...gone.archived, ...archived.filter((id) => place.tree.archived.has(id))];
-  const old = [...new Set(inArchive)].flatMap((id) => archivedFile(place, id));
+  const gone = goneFrom(place, open, archived);
+  const old = gone.archived.flatMap(([id, path]) => archivedFile(place, id, path));
   const chores = await choresFor(look, [...place.tree.files, ...old], port);
   chores.push(...gone.deleted.map(({ task_id, file }) => choreOf(mirrorDeleted(task_id, file, DELETED))));
   chores.push(...strays(open, look).map(({ task_id, file }) => choreOf(mirrorDeleted(task_id, file, STRAY))));
@@ -202,8 +201,8 @@ export interface OpenTask {
 
 interface Gone {
   readonly deleted: readonly OpenTask[];
-  /** By the names of their files. */
-  readonly archived: readonly string[];
+  /** Those in the archive, each with its file. */
+  readonly archived: readonly (readonly [id: string, path: string])[];
 }
 
 /**
@@ -211,19 +210,26 @@ interface Gone {
  * was read. Otherwise a task that another process has created and mirrored since we read the tree would be
  * taken for deleted.
  */
-function goneFrom(place: MirrorPlace, open: readonly OpenTask[]): Gone {
+function goneFrom(place: MirrorPlace, open: readonly OpenTask[], archived: readonly string[]): Gone {
   const here = new Set(place.tree.files.map(({ task }) => task.id));
   const missing = open.filter(({ file }) => !here.has(file.id));
-  if (missing.length === 0) return { deleted: [], archived: [] };
-  const tree = readTree(place.root);
+  const ids = new Set([...missing.map(({ file }) => file.id), ...archived]);
+  if (ids.size === 0) return { deleted: [], archived: [] };
+  const tree = readTree(place.root, ids);
   const names = namesIn(tree);
   // A folder that can't be read now says nothing about its contents.
   const hidden = tree.problems.flatMap(({ file }) => (isTaskName(file) ? [] : [`${file}/`]));
   return {
-    archived: missing.flatMap(({ file }) => (tree.archived.has(file.id) ? [file.id] : [])),
+    archived: [...ids].flatMap((id) => {
+      const path = tree.archived.get(id);
+      return path === undefined ? [] : [[id, path] as const];
+    }),
     deleted: missing.filter(
       ({ file: { id, path, filing } }) =>
-        filing === undefined && !names.has(id) && !hidden.some((folder) => path.startsWith(folder)),
+        filing === undefined &&
+        !names.has(id) &&
+        !tree.archived.has(id) &&
+        !hidden.some((folder) => path.startsWith(folder)),
     ),
   };
 }
@@ -258,10 +264,9 @@ export async function openTasks(directory: string, port: Pick<MirrorPort, 'find'
 }
 
 /** What the file says about its end; a pass itself does not read the archive. */
-function archivedFile({ root, tree }: MirrorPlace, id: string): TaskFile[] {
-  const path = tree.archived.get(id);
-  const read = path === undefined ? undefined : readBounded(join(root, path), { links: false });
-  const parsed = read?.ok === true ? parseTask(read.text) : undefined;
-  if (path === undefined || parsed?.ok !== true || parsed.task.id !== id) return [];
+function archivedFile({ root }: MirrorPlace, id: string, path: string): TaskFile[] {
+  const read = readBounded(join(root, path), { links: false });
+  const parsed = read.ok ? parseTask(read.text) : undefined;
+  if (parsed?.ok !== true || parsed.task.id !== id) return [];
   return [{ path, shelf: 'done', task: parsed.task }];
 }

@@ -77,7 +77,9 @@ function similar(given: string, ids: readonly string[]): string[] {
 
 /** The file is there, but can't be read. */
 function brokenTask({ problems }: ReadTree, id: string): Refusal | undefined {
-  const own = problems.filter(({ file }) => file.endsWith(`/${id}.yaml`) || file.endsWith(`/${id}.yml`));
+  const own = problems.filter(
+    ({ file, counts }) => counts !== true && (file.endsWith(`/${id}.yaml`) || file.endsWith(`/${id}.yml`)),
+  );
   const [first] = own;
   if (first === undefined) return undefined;
   const errors = own.map((problem) => ({ ...problem }));

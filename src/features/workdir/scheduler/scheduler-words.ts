@@ -36,11 +36,17 @@ export function linesOf(
     ...findings.map(({ kind, id, text }) =>
       kind === 'waiting' ? `${kind}  ${id} ${text}` : `${kind}  ${text}`,
     ),
-    ...problems.map(({ file, line, field, reason }) => `left alone  ${file}:${line}: ${field}: ${reason}`),
+    ...problems.map(
+      ({ file, line, field, reason, counts }) =>
+        `${counts === true ? 'to mend' : 'left alone'}  ${file}:${line}: ${field}: ${reason}`,
+    ),
     ...reports.map((path) => `wrote  ${path}`),
     ...after,
   ];
   if (lines.length === 0) return ['Nothing to do.'];
+  const files = new Set(problems.map(({ file }) => file)).size;
+  if (files > 0 && done.length + reports.length === 0)
+    lines.unshift(`Nothing changed; ${files === 1 ? 'one file has' : `${files} files have`} to be mended:`);
   return dry_run ? ['Would do, and did not:', ...lines] : lines;
 }
 
