@@ -34,9 +34,13 @@ function look(client: Client, canInstall: boolean): 'runs' | 'absent' | 'broken'
 }
 
 function check(title: string | undefined): boolean {
-  const files = ['alone.check.ts', 'pairs.check.ts', 'worktrees.check.ts', 'guardrails.check.ts'].map(
-    (name) => join(import.meta.dirname, name),
-  );
+  const files = [
+    'alone.check.ts',
+    'pairs.check.ts',
+    'worktrees.check.ts',
+    'guardrails.check.ts',
+    'shells.check.ts',
+  ].map((name) => join(import.meta.dirname, name));
   // One client at a time: each takes a core and half a gigabyte.
   const flags = ['--test', '--test-concurrency=1', `--test-timeout=${CHECK_MS_MAX}`];
   const chosen = title === undefined ? [] : [`--test-name-pattern=${title}`];

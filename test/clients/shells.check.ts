@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { acquireLock } from '../../src/features/locks/operations/acquire-lock-operation.ts';
+import { open } from '../../src/index.ts';
+import { sha256 } from '../../src/kernel/hash.ts';
+import { type Way, waysToChange } from '../transports/enforcement/ways-to-change.ts';
+import { makePlace, type Place } from './place.ts';
+import { Turn } from './turn.ts';
+import { installed } from './vendors/all.ts';
+import type { Client } from './vendors/client.ts';
+import { wireUp } from './wire-up.ts';
+
+/** A tenth of the ways to change a file; `COX_SEED` repeats a choice. */
+const seed = process.env.COX_SEED ?? String(randomInt(1_000_000));
+const PART = 0.1;
+/** The clients whose shell commands the kernel protects. */
+const guarded = installed.filter(({ name }) => name !== 'gemini-cli');
+const FILES = { 'held.txt': 'first\n', 'free.txt': 'first\n' };
+
+function sample(): Way[] {
+  const ways = waysToChange();
+  const order = new Map(ways.map((way) => [way, sha256(`${seed} ${way.name}`)]));
+  const mixed = ways.toSorted((a, b) => ((order.get(a) ?? '') < (order.get(b) ?? '') ? -1 : 1));
+  return mixed.slice(0, Math.ceil(ways.length * PART));
+}
+
+/** Each way has a folder of its own, and a script that no hook reads. */
+function filesFor(ways: readonly Way[]): Record<string, string> {
+  const each = ways.map((_, index) => `(cd w${index} && bash way.sh) </dev/null >/dev/null 2>&1\n`);
+  return { 'try-all.sh': `${each.join('')}echo tried\n` };
+}
+
+function prepare(repo: string, ways: readonly Way[]): void {
+  for (const [index, { script }] of ways.entries()) {
+    const folder = join(repo, `w${index}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'held.txt'), 'first line\nsecond line\n');
+    writeFileSync(join(folder, 'other.txt'), 'something else\n');
+    writeFileSync(join(folder, 'way.sh'), script);
+  }
+  const git = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
+  for (const words of [
+    ['add', '-A'],
+    [...git, 'commit', '-qm', 'ways'],
+  ])
+    assert.equal(spawnSync('git', words, { cwd: repo }).status, 0);
+  for (const [index] of ways.entries()) {
+    const folder = join(repo, `w${index}`);
+    writeFileSync(join(folder, 'held.txt'), 'first line, changed\nsecond line\n');
+    linkSync(join(folder, 'held.txt'), join(folder, 'linked.txt'));
+  }
+}
+
+function statesOf(repo: string, ways: readonly Way[]): string[] {
+  return ways.map((_, index) => {
+    const path = join(repo, `w${index}`, 'held.txt');
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return 'gone';
+    return found.isSymbolicLink() ? `to ${readlinkSync(path)}` : readFileSync(path, 'utf8');
+  });
+}
+
+function changedSince(before: readonly string[], repo: string, ways: readonly Way[]): string[] {
+  const after = statesOf(repo, ways);
+  return ways.filter((_, index) => before[index] !== after[index]).map(({ name }) => name);
+}
+
+async function held(place: Place, file_paths: readonly string[]): Promise<void> {
+  const coxswain = await open({ cwd: place.repo, env: place.env });
+  try {
+    const holder = coxswain.connect({ agent_id: 'the-holder' });
+    for (const file_path of file_paths)
+      assert.equal((await holder.perform(acquireLock, { file_path })).success, true);
+  } finally {
+    await coxswain.close();
+  }
+}
+
+async function tried(client: Client, say: (text: string) => void): Promise<void> {
+  const ways = sample();
+  await using place = await makePlace(filesFor(ways));
+  prepare(place.repo, ways);
+  const before = statesOf(place.repo, ways);
+  const outside = join(place.home, 'outside');
+  cpSync(place.repo, outside, { recursive: true });
+  spawnSync('bash', ['try-all.sh'], { cwd: outside, env: place.env });
+  const working = changedSince(before, outside, ways).length;
+  say(`seed ${seed}: ${working} of ${ways.length} ways change a file outside`);
+  assert.ok(working >= ways.length * 0.7, `only ${working} of ${ways.length} work`);
+  await wireUp(place, [client]);
+  await held(
+    place,
+    ways.map((_, index) => `w${index}/held.txt`),
+  );
+  await using turn = await Turn.start(client, place);
+  const { result } = await turn.call(client.shell('bash try-all.sh'));
+  assert.match(result, /tried/);
+  assert.deepEqual(changedSince(before, place.repo, ways), []);
+  assert.equal((await turn.end()).code, 0);
+}
+
+/** What a client's model is told of a command, without what differs each time. */
+async function told(client: Client, isWired: boolean): Promise<string[]> {
+  await using place = await makePlace(FILES);
+  if (isWired) {
+    await wireUp(place, [client]);
+    await held(place, ['held.txt']);
+  } else await client.settle(place);
+  await using turn = await Turn.start(client, place);
+  const results: string[] = [];
+  for (const command of ORDINARY) results.push((await turn.call(client.shell(command))).result);
+  assert.equal((await turn.end()).code, 0);
+  const changing = /^(Chunk ID|Wall time): .*$/gm;
+  return results.map((result) => result.replaceAll(place.repo, 'REPO').replace(changing, '$1'));
+}
+
+const ORDINARY = [
+  `printf 'a  b\\n\\t$HOME "q" \\\\ %s\\n' "it's"; echo wrong >&2; exit 3`,
+  'cat held.txt free.txt; pwd; echo "$0 $#"; git status --short; ulimit -n; umask',
+  'cat <<END | tr a-z A-Z\nlines $((1 + 2))\n\nEND',
+  'node -e "process.exit(process.stdin.isTTY ? 1 : 5)"; echo $?; kill -TERM $$',
+];
+
+for (const client of guarded) {
+  test(`[LOCK-12] ${client.name}: no way to change a held file works in its shell commands`, (t) =>
+    tried(client, (text) => t.diagnostic(text)));
+
+  test(`[HOOK-4] ${client.name}: ordinary commands answer as without us`, async () => {
+    assert.deepEqual(await told(client, true), await told(client, false));
+  });
+}
+
+for (const client of guarded.filter(({ name }) => name === 'claude-code'))
+  test('[HOOK-4] claude-code: what its rules deny is denied, and what it asks a person about is asked', async () => {
+    await using place = await makePlace(FILES);
+    const rules = { permissions: { deny: ['Bash(touch denied.txt)'], allow: ['Bash(touch allowed.txt)'] } };
+    // Rules of a repository's own that allow something count once a person trusts the folder.
+    mkdirSync(join(place.home, '.claude'));
+    writeFileSync(join(place.home, '.claude', 'settings.json'), JSON.stringify(rules));
+    await wireUp(place, [client]);
+    const asking: Client = { ...client, words: () => ['--permission-mode=default', '-p', 'Go on.'] };
+    await using turn = await Turn.start(asking, place);
+    for (const name of ['denied', 'asked', 'allowed']) await turn.call(client.shell(`touch ${name}.txt`));
+    assert.deepEqual(
+      ['denied', 'asked', 'allowed'].map((name) => existsSync(place.file(`${name}.txt`))),
+      [false, false, true],
+    );
+    assert.equal((await turn.end()).code, 0);
+  });
+
+for (const client of guarded.filter(({ name }) => name === 'codex'))
+  test('[HOOK-4] codex: what its rules forbid is forbidden, and its sandbox holds', async () => {
+    await using place = await makePlace(FILES);
+    const rules = join(place.home, '.codex', 'rules');
+    mkdirSync(rules, { recursive: true });
+    writeFileSync(join(rules, 'default.rules'), 'prefix_rule(pattern=["touch"], decision="forbidden")\n');
+    await wireUp(place, [client]);
+    await using open = await Turn.start(client, place);
+    await open.call(client.shell('touch forbidden.txt'));
+    await open.call(client.shell('cp free.txt copied.txt'));
+    assert.deepEqual(
+      [existsSync(place.file('forbidden.txt')), existsSync(place.file('copied.txt'))],
+      [false, true],
+    );
+    assert.equal((await open.end()).code, 0);
+    const inSandbox: Client = {
+      ...client,
+      words: (url) => client.words(url).map((word) => (word === 'danger-full-access' ? 'read-only' : word)),
+    };
+    await using closed = await Turn.start(inSandbox, place);
+    const { result } = await closed.call(client.shell('cp free.txt again.txt; echo ended'));
+    assert.match(result, /Read-only file system[\s\S]*ended/);
+    assert.equal(existsSync(place.file('again.txt')), false);
+    assert.equal((await closed.end()).code, 0);
+  });
