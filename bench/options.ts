@@ -11,6 +11,8 @@ export const GOALS = [
   'P7',
   'P8',
   'P9',
+  'P10',
+  'CROWD',
   'WAIT',
   'EVENTS',
   'GUARD',
@@ -35,7 +37,7 @@ export interface Options {
   command: string;
 }
 
-export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 WAIT EVENTS GUARD GUARDED FILES BOARD WORKDIR] [options]
+export const USAGE = `npm run bench -- [P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 CROWD WAIT EVENTS GUARD GUARDED FILES BOARD WORKDIR] [options]
 
   --rounds N      rounds per comparison, ours and the peers in turns (5)
   --seconds N     how long each turn lasts, about (2)

@@ -1,7 +1,8 @@
 /** The product and its baselines as processes, as their users start them. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from './bench.ts';
@@ -9,12 +10,32 @@ import type { Bench } from './bench.ts';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const COX = here('../bin/cox');
+/** Nothing but the start of Node. */
+export const EMPTY = here('baselines/empty.cjs');
 export const NOOP_MCP = here('baselines/noop-mcp.ts');
 export const EMPTY_HTTP = here('baselines/empty-http.ts');
 
 export const API_KEY = 'bench-key-0123456789abcdef';
 
-function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
+/** From here on `COX` is what the package has, not the sources. */
+export function buildCox(): void {
+  execFileSync(process.execPath, [here('../scripts/build-cox.ts'), '--if-old'], { stdio: 'inherit' });
+}
+
+/** The command line as the package has it: without sources that it could be older than. */
+export async function installedCox(bench: Bench): Promise<string> {
+  buildCox();
+  const folder = await bench.cleanup.tempDir('installed');
+  for (const name of ['bin', 'package.json'])
+    cpSync(here(`../${name}`), join(folder, name), { recursive: true });
+  mkdirSync(join(folder, 'dist'));
+  for (const name of readdirSync(here('../dist')))
+    if (name.startsWith('cox')) cpSync(here(`../dist/${name}`), join(folder, 'dist', name));
+  symlinkSync(here('../node_modules'), join(folder, 'node_modules'));
+  return join(folder, 'bin', 'cox');
+}
+
+export function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return { PATH, HOME, TMPDIR, ...extra };
 }

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { openRawSqlite } from '../baselines/raw-sqlite.ts';
 import { atMost, type Bench, type Row } from '../bench.ts';
 import { alternate, type GrowthRound, growth, tail } from '../harness.ts';
-import { COX, McpProcess, NOOP_MCP } from '../processes.ts';
+import { buildCox, COX, McpProcess, NOOP_MCP } from '../processes.ts';
 
 function rowOf(what: string, peer_name: string, rounds: readonly GrowthRound[], bound: Row['bound']): Row {
   const { ratio, small, large } = growth(rounds);
@@ -82,5 +82,6 @@ async function starts(bench: Bench): Promise<Row> {
 
 /** MCP: what coordination adds to a tool call, and to the start of the server. Lower is better. */
 export async function p5(bench: Bench): Promise<Row[]> {
+  buildCox();
   return [await calls(bench), await starts(bench)];
 }

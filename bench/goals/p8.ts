@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { atMost, type Bench, type Row } from '../bench.ts';
 import { share } from '../harness.ts';
 import { HttpConnection } from '../http-load.ts';
-import { COX, McpProcess, memory_mb, NOOP_MCP, startServer } from '../processes.ts';
+import { buildCox, COX, McpProcess, memory_mb, NOOP_MCP, startServer } from '../processes.ts';
 import { median, spread } from '../statistics.ts';
 
 const CALLS = 200;
@@ -75,5 +75,6 @@ async function serveMemory(bench: Bench): Promise<Row> {
 
 /** Memory. Lower is better. */
 export async function p8(bench: Bench): Promise<Row[]> {
+  buildCox();
   return [await mcpMemory(bench), await serveMemory(bench)];
 }

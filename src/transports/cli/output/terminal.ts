@@ -58,7 +58,8 @@ export function processTerminal(): Terminal {
     gone: gone.signal,
     out: (text) => write(stdout, text, () => gone.abort()),
     err: (text) => write(stderr, text, () => {}),
-    ...(process.stdin.isTTY && stdout.isTTY ? { ask } : {}),
+    // In this order: opening stdin takes 2 ms.
+    ...(stdout.isTTY && process.stdin.isTTY ? { ask } : {}),
   };
 }
 

@@ -1,0 +1,1 @@
+// A bare start of Node.
