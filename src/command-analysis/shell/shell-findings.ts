@@ -24,6 +24,8 @@ export interface Sweep {
   readonly words?: readonly string[] | undefined;
   /** The file that it reads as its input, as paths are written. */
   readonly reads?: string | undefined;
+  /** It is none of git's own commands: what it stands for is in git's configuration. */
+  readonly isAlias?: boolean | undefined;
 }
 
 /** What a tool call would touch. Reads are not in it. */
@@ -85,7 +87,11 @@ export class ShellFindings {
   }
 
   /** `reads`: the file with its input, as seen from where the command line starts. */
-  everywhere({ folder, args }: SimpleCommand, command: string, reads?: Word): void {
+  everywhere(
+    { folder, args }: SimpleCommand,
+    command: string,
+    { reads, isAlias }: { readonly reads?: Word | undefined; readonly isAlias?: boolean } = {},
+  ): void {
     const where = isKnown(folder) && !folder.glob ? folder.text : '';
     const words = args.every((word) => isKnown(word) && !word.glob)
       ? args.map(({ text }) => text)
@@ -94,7 +100,7 @@ export class ShellFindings {
     this.#everywhere ??= new Map();
     const name = [command, where, file, ...(words ?? ['?'])].join('\0');
     if (this.#everywhere.size < SWEEPS_MAX)
-      this.#everywhere.set(name, { command, folder: where, words, reads: file });
+      this.#everywhere.set(name, { command, folder: where, words, reads: file, isAlias });
   }
 
   #add(command: SimpleCommand, word: Word, how: 'file' | 'tree'): void {

@@ -6,6 +6,7 @@ import type { Actor } from '../../ledger/log.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { differingFiles } from './differing-files.ts';
 import { describeHolder, everyLock, heldAmong, heldByTheLiving } from './files-held.ts';
+import { withoutAliases } from './git-aliases.ts';
 import { foreseen } from './git-foresight.ts';
 import type { HeldFile } from './held-by-others.ts';
 import { Neighbours } from './neighbours.ts';
@@ -53,7 +54,7 @@ export interface Endangered {
  * would change such files otherwise. Undefined: none would, as far as git can tell before they run.
  */
 export async function endangered(
-  sweeps: readonly Sweep[],
+  asWritten: readonly Sweep[],
   context: SweepContext,
 ): Promise<Endangered | undefined> {
   const locks = await everyLock(context.coxswain);
@@ -61,6 +62,13 @@ export async function endangered(
   if (locks?.some(isForeign) === false) return undefined;
   const heldOf = async (paths: readonly string[]) =>
     (await heldAmong(paths, context.coxswain, locks)).filter(isForeign);
+  const { sweeps, files: written } = await withoutAliases(asWritten, context);
+  const named = written.length === 0 ? [] : await heldOf(written);
+  if (named.length > 0)
+    return {
+      why: `\`${asWritten.find(({ isAlias }) => isAlias)?.command}\` is an alias that would change files that others hold.`,
+      held: named.map(describeHolder),
+    };
   // Each tree is read once for all commands that affect it.
   const byTree = Map.groupBy(sweeps, ({ folder }) => ownTree(resolve(context.cwd, folder), context));
   const failures: unknown[] = [];

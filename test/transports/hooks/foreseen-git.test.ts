@@ -17,6 +17,10 @@ function branched(stage: Stage): void {
   commit('bare', 'without an ending\n');
   commit('a.txt', 'two\n');
   git(repo, 'tag', 'two');
+  git(repo, 'checkout', '-q', '-b', 'moved', 'two');
+  git(repo, 'mv', 'a.txt', 'z.txt');
+  commit('b.txt', 'one\n');
+  writeFileSync(join(stage.folder, 'moved.patch'), git(repo, 'format-patch', '-1', '--stdout'));
   for (const [branch = '', file = ''] of [
     ['side', 'a.txt'],
     ['other', 'b.txt'],
@@ -25,13 +29,19 @@ function branched(stage: Stage): void {
     commit(file, `of ${branch}\n`);
     writeFileSync(join(stage.folder, `${branch}.patch`), git(repo, 'format-patch', '-1', '--stdout'));
   }
-  git(repo, 'checkout', '-q', '-b', 'moved', 'two');
-  git(repo, 'mv', 'a.txt', 'z.txt');
-  commit('b.txt', 'one\n');
-  writeFileSync(join(stage.folder, 'moved.patch'), git(repo, 'format-patch', '-1', '--stdout'));
   git(repo, 'checkout', '-q', 'main');
   commit('src/c.ts', 'of main\n');
   git(repo, 'branch', '-q', '--set-upstream-to=side');
+  for (const [alias = '', text = ''] of [
+    ['co', 'checkout'],
+    ['again', 'co -q'],
+    ['wipe', '!git reset --hard'],
+    ['from', '!f() { git checkout "$1" -- "$2"; }; f'],
+    ['st', 'status -sb'],
+    ['loop', 'round'],
+    ['round', 'loop'],
+  ])
+    git(repo, 'config', `alias.${alias}`, text);
   for (const file of ['b.txt', 'a.txt']) {
     writeFileSync(join(repo, file), 'in the stash\n');
     git(repo, 'stash', '-q');
@@ -104,6 +114,10 @@ const CHANGING = [
   'git checkout -q other && git merge -q side -m x',
   'git checkout other; git reset --hard side',
   'git checkout -q two && git reset --keep HEAD~1',
+  'git co side',
+  'git -C src again side',
+  'git wipe side',
+  'git from side a.txt',
 ] as const;
 
 const HARMLESS = [
@@ -130,6 +144,9 @@ const HARMLESS = [
   'cd src && git apply ../../side.patch',
   'git checkout -q other && git rebase -q main',
   'git merge --abort || true',
+  'git again other',
+  'git from other b.txt',
+  'git st; git nothing || git loop || true',
 ] as const;
 
 test('[LOCK-12] git is asked what a command for the whole tree would change: a held file is not among it', async () => {
@@ -143,7 +160,7 @@ test('[LOCK-12] git is asked what a command for the whole tree would change: a h
     const { denied = '' } = await bob.shell(command);
     assert.match(
       denied,
-      /^Coxswain: `git [\w -]+` would change files that others hold, and must not begin/,
+      /^Coxswain: `git [\w -]+` (?:is an alias that )?would change files that others hold/,
       command,
     );
     assert.match(denied, /\na\.txt is locked by alice .*"rename the router"/, command);

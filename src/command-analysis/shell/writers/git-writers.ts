@@ -1,3 +1,4 @@
+import { GIT_STAYS } from '../../git-options.ts';
 import { GIT_CONFIG_READS, GIT_CONFIG_TAKES } from '../git-names.ts';
 import { afterOptions, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
@@ -180,7 +181,7 @@ function apply({ options, command, tree, found, reads }: Git): void {
   const level = Number(options.values('-p')[0]?.text ?? 1) || 0;
   const files = options.operands.filter(({ text }) => text !== '-');
   patched(command, found, level, files, options.values('--directory')[0]);
-  if (files.length > 0 || textOf(command.input) === undefined) found.everywhere(tree, 'git apply', reads);
+  if (files.length > 0 || textOf(command.input) === undefined) found.everywhere(tree, 'git apply', { reads });
 }
 
 function am(git: Git): void {
@@ -235,7 +236,7 @@ function setsByWords([first, ...rest]: readonly Word[]): boolean {
 function whole(name: string, ...harmless: readonly string[]): (git: Git, reads?: Word) => void {
   return ({ options, found, tree }, reads) => {
     if (!options.has('--dry-run', '--show-current-patch', ...harmless))
-      found.everywhere(tree, `git ${name}`, reads);
+      found.everywhere(tree, `git ${name}`, { reads });
   };
 }
 
@@ -304,13 +305,15 @@ const COMMANDS: Readonly<Record<string, (git: Git) => void>> = {
   },
 };
 
+/** They write no file of the work tree. What is neither here nor above may be an alias of the repository. */
+const OTHER_BUILTINS = new Set(['branch', 'symbolic-ref', 'update-ref', 'gui', 'citool', 'instaweb']);
+
 export const git: Writer = (command, found) => {
   const words = [{ text: 'git', glob: false }, ...command.args];
   const start = afterOptions(words, 1, GLOBAL);
   const name = words[start]?.text ?? '';
   if (words[start]?.unknown !== undefined)
     return found.unknown(`${words[start]?.unknown} as a command of git`);
-  if (!Object.hasOwn(COMMANDS, name)) return;
   const global = parseOptions(words.slice(1, start), { takes: GLOBAL });
   let { folder } = command;
   for (const into of global.values('-C')) folder = shortFolder(within(folder, into));
@@ -324,5 +327,8 @@ export const git: Writer = (command, found) => {
     args: isOther ? [unknownWord('another repository')] : args,
     folder: other === undefined ? folder : shortFolder(within(folder, other)),
   };
-  COMMANDS[name]?.({ command: own, tree, found, options, reads: inputOf(command) });
+  if (Object.hasOwn(COMMANDS, name))
+    COMMANDS[name]?.({ command: own, tree, found, options, reads: inputOf(command) });
+  else if (/^[a-z][\w-]*$/i.test(name) && !GIT_STAYS.has(name) && !OTHER_BUILTINS.has(name))
+    found.everywhere(tree, `git ${name}`, { isAlias: true });
 };
