@@ -56,8 +56,8 @@ export const enforcing: readonly Plant[] = [
   {
     name: 'a hook that was handed on takes the first for its client',
     file: 'src/transports/hooks/quick.ts',
-    from: 'return Number(env[PARENT]) || process.ppid;',
-    to: 'return process.ppid || Number(env[PARENT]);',
+    from: 'return Number(env[PARENT]) || starter();',
+    to: 'return starter() || Number(env[PARENT]);',
     tests: ['test/transports/hooks/identity.long.test.ts'],
   },
   {
