@@ -11,6 +11,8 @@ export interface ShellPlace {
   /** The branch that is checked out around a folder, for a push that does not say what it pushes. Asked only then. */
   readonly branch?: ((folder: string) => string | undefined) | undefined;
   /** Is there a branch of that name? A word of `git checkout` may be the path of a file as well. */
+  /** It is a linked worktree in which a person lets the agent throw its own changes away. */
+  readonly isOwnWorktree?: boolean | undefined;
   readonly isBranch?: ((folder: string, name: string) => boolean) | undefined;
 }
 

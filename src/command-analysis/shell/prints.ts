@@ -88,6 +88,29 @@ function below(folder: Word, names = '**'): Word {
 const simpleName = (word: Word | undefined): word is KnownWord =>
   isKnown(word) && !/[[\]{}]/.test(word.text) && !word.text.includes('/');
 
+/** Tests of find that take the next word, whatever it looks like. */
+const FIND_TAKES =
+  /^-(?:i?l?name|i?path|i?wholename|i?regex|regextype|type|xtype|newer\w*|anewer|cnewer|perm|size|user|group|uid|gid|[acm]time|[acm]min|used|links|inum|samefile|fstype|context|maxdepth|mindepth|printf|fprint0?|fls|D|O)$/;
+
+/** Is this word of find's an action of its own: no name that is looked for, no argument of a command that is run? */
+export function findActs(args: readonly Word[], action: string): boolean {
+  for (let at = 0; at < args.length; at += 1) {
+    const text = args[at]?.text ?? '';
+    if (text === action) return true;
+    if (text === '-fprintf') at += 2;
+    else if (FIND_TAKES.test(text)) at += 1;
+    else if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
+      const end = args.findIndex(
+        (word, index) =>
+          index > at && (word.text === ';' || (word.text === '+' && args[index - 1]?.text === '{}')),
+      );
+      // Without an end find itself refuses.
+      if (end !== -1) at = end;
+    }
+  }
+  return false;
+}
+
 /** Which files `find` finds, as patterns. */
 export function found(args: readonly Word[]): Word[] {
   const start = args.findIndex(({ text }) => /^(?:-[a-zA-Z]|[(!])/.test(text) && !/^-[HLPO]/.test(text));

@@ -117,6 +117,13 @@ export function parseOptions(args: readonly Word[], spec: OptionSpec = {}): Opti
   };
 }
 
+/** `-vS`: several short options, the last of which takes the next word. */
+function lastTakes(text: string, taking: ReadonlySet<string>): boolean {
+  if (!/^-[A-Za-z]{2,}$/.test(text)) return false;
+  const letters = [...text.slice(1)].map((letter) => `-${letter}`);
+  return letters.findIndex((name) => taking.has(name)) === letters.length - 1;
+}
+
 /** Where a wrapper's own options end and the command it runs begins. */
 export function afterOptions(words: readonly Word[], from: number, takes = ''): number {
   const taking = namesIn(takes);
@@ -125,7 +132,7 @@ export function afterOptions(words: readonly Word[], from: number, takes = ''): 
     const { text, unknown } = words[at] as Word;
     if (text === '--') return at + 1;
     if (unknown !== undefined || !isOption(text)) return at;
-    if (taking.has(text)) at += 1;
+    if (taking.has(text) || lastTakes(text, taking)) at += 1;
   }
   return at;
 }

@@ -40,7 +40,8 @@ const env: Unwrap = (words) => {
     takes: '-u -C -S --unset --chdir --split-string',
   });
   const split = values('-S', '--split-string')[0];
-  const rest = withoutAssignments(words.slice(start));
+  // A dash alone empties the environment, as `-i` does.
+  const rest = withoutAssignments(words.slice(words[start]?.text === '-' ? start + 1 : start));
   if (split === undefined) return runs(rest, values('-C', '--chdir')[0]);
   const first = isKnown(split) ? split.text.split(/\s+/).filter(Boolean).map(literal) : [split];
   return runs([...withoutAssignments(first), ...rest]);
@@ -150,7 +151,8 @@ function fill(words: readonly Word[], mark: string | undefined, items: readonly 
 }
 
 const xargs: Unwrap = (words, input) => {
-  const takes = '-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace';
+  // What `--replace` takes is attached to it.
+  const takes = '-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file';
   const start = afterOptions(words, 1, takes);
   const options = parseOptions(words.slice(1, start), { takes, attaches: 'i' });
   const file = options.values('-a', '--arg-file').length > 0;
@@ -176,11 +178,23 @@ function cutsItems({ has, values }: Options, items: readonly Word[]): boolean {
   return cuts && !fits;
 }
 
+const PARALLEL_TAKES =
+  '-j -n -N -P -I -a -L -s -C -S --jobs --max-procs --max-args --arg-file --colsep --joblog --delay --timeout --retries --results --tagstring --sshlogin --workdir --wd --load --memfree --halt --basefile --env';
+/** What stands for an item, or for a part of its name. */
+const PARALLEL_MARKS = /\{(?:\d+)?(?:\.|\/|\/\/|\/\.)?\}/g;
+
+/** GNU parallel fills marks of many spellings; what they stand for is taken for the item itself. */
+function withOneMark(words: readonly Word[]): readonly Word[] {
+  return words.map((word) =>
+    isKnown(word) ? mapWord(word, (text) => text.replaceAll(PARALLEL_MARKS, '{}')) : word,
+  );
+}
+
 const parallel: Unwrap = (words, input) => {
-  const start = afterOptions(words, 1, '-j -n -P -I --jobs');
+  const start = afterOptions(words, 1, PARALLEL_TAKES);
   const marks = words.findIndex(({ text }) => text.startsWith(':::'));
-  const inner = words.slice(start, marks === -1 ? undefined : marks);
-  const items = marks === -1 ? itemsOf(input, 'parallel', true) : words.slice(marks + 1);
+  const inner = withOneMark(words.slice(start, marks === -1 ? undefined : marks));
+  const items = parallelItems(words, start, marks, input);
   // A shell reads the command, and without one each item is a command.
   const filled =
     inner.length === 0 ? items.map((item) => ({ words: [item] })) : fill(inner, '{}', items).runs;
@@ -190,6 +204,19 @@ const parallel: Unwrap = (words, input) => {
     ),
   };
 };
+
+/** Behind `:::` stand items, behind `::::` and `-a` files that contain them. */
+function parallelItems(
+  words: readonly Word[],
+  start: number,
+  marks: number,
+  input: Lines | undefined,
+): readonly Word[] {
+  const isFile = words.slice(1, start).some(({ text }) => /^(?:-a|--arg-file(?:=|$))/.test(text));
+  if (marks === -1) return itemsOf(isFile ? undefined : input, 'parallel', true);
+  const items = words.slice(marks + 1).filter(({ text }) => !text.startsWith(':::'));
+  return words[marks]?.text.startsWith('::::') === true ? [unseen('parallel')] : items;
+}
 
 const find: Unwrap = (words) => {
   const args = words.slice(1);

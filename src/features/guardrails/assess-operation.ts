@@ -4,6 +4,7 @@ import { assessCommand } from './assess.ts';
 import { concluded } from './conclude.ts';
 import { credentialFinding } from './edits/credentials.ts';
 import { gatherFacts } from './git-facts.ts';
+import { isOwnWorktree } from './own-worktree.ts';
 import { readGuardrails } from './project-reader.ts';
 
 export interface OperationText {
@@ -53,7 +54,7 @@ async function inBareSql(text: string): Promise<Finding[] | undefined> {
 /** Judges a command with the rules of its project and the facts of its repository. */
 export async function assessCommandIn(command: string, tree: OwnTree): Promise<Finding[]> {
   const { root, cwd = root, env, branch, isBranch } = tree;
-  const place = { cwd, root, home: env.HOME, branch, isBranch };
+  const place = { cwd, root, home: env.HOME, branch, isBranch, isOwnWorktree: isOwnWorktree(root, env) };
   const { project } = await readGuardrails(root, env);
   const assessment = assessCommand(command, place, project);
   if (assessment.findings.length === 0) return [];

@@ -11,7 +11,7 @@ import { type Finding, PROJECT_WARNING } from '../trust/index.ts';
 import { checkedOut } from './checked-out.ts';
 import { isControlFile, mayBeControlFile } from './edits/control-files.ts';
 import { isCredentialFile } from './edits/credentials.ts';
-import { GuardFindings, type Removals } from './guard-findings.ts';
+import { type Discards, GuardFindings, type Removals } from './guard-findings.ts';
 import type { Check, Hit, Run } from './pattern.ts';
 import { disksWritten } from './programs/disk.ts';
 import { gitOf } from './programs/git-command.ts';
@@ -29,6 +29,7 @@ export interface Assessment {
   readonly findings: readonly Finding[];
   /** What the findings would remove or overwrite, for the rules that excuse (`excuse.ts`). */
   readonly removals: Removals;
+  readonly discards: Discards;
   /**
    * SQL that a client would send. It has been judged by its words; a caller with a parser can judge it
    * better.
@@ -94,7 +95,7 @@ export function assessReading(reading: Reading, place: Place, project?: ProjectP
   }
   found.distrust(movedTo(reading.commands));
   for (const hit of runsOf(reading.commands)) found.add('download-run', undefined, { matched: hit });
-  return { findings: found.findings, removals: found.removals, sql };
+  return { findings: found.findings, removals: found.removals, discards: found.discards, sql };
 }
 
 /** Where files are moved to, or linked from: afterwards a name says nothing about the content. */

@@ -8,9 +8,10 @@ import { isBuildOutput, isTemporaryName } from './well-known.ts';
 
 /**
  * What is legitimate inside a dangerous pattern. `build_output`: ignored by git and of a kind that is
- * recreated. `temporary_files`: made to be removed. `committed_files`: all of it is in git, unchanged.
+ * recreated. `temporary_files`: made to be removed. `committed_files`: all of it is in git, unchanged. `own_worktree`: uncommitted
+ * changes in the agent's own linked worktree, if a person has allowed that.
  */
-export const RULES = ['build_output', 'temporary_files', 'committed_files'] as const;
+export const RULES = ['build_output', 'temporary_files', 'committed_files', 'own_worktree'] as const;
 
 export type ExcuseRule = (typeof RULES)[number];
 
@@ -80,6 +81,14 @@ export function excuse(
   const off = new Set(switchedOff);
   const excused: { finding: Finding; rule: ExcuseRule }[] = [];
   const findings = assessment.findings.filter((finding) => {
+    if (
+      place.isOwnWorktree === true &&
+      !off.has('own_worktree') &&
+      staysIn(place, assessment.discards.get(finding))
+    ) {
+      excused.push({ finding, rule: 'own_worktree' });
+      return false;
+    }
     const removals = assessment.removals.get(finding) ?? [];
     const rules = removals.map((removal) => ruleFor(removal, finding.category, place, facts, off));
     const [rule] = rules;
@@ -88,6 +97,17 @@ export function excuse(
     return false;
   });
   return { ...assessment, findings, excused };
+}
+
+function staysIn({ cwd, root = cwd }: ShellPlace, trees: readonly (string | undefined)[] = []): boolean {
+  return (
+    trees.length > 0 &&
+    trees.every((tree) => {
+      if (tree === undefined) return false;
+      const folder = shortFolder(within(literal(cwd), literal(tree))).text;
+      return folder === root || folder.startsWith(`${root}/`);
+    })
+  );
 }
 
 /** What git has to be asked about: every path inside the workspace that does not mean everything. */

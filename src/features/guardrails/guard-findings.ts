@@ -11,6 +11,9 @@ const FINDINGS_MAX = 100;
 /** What each finding would remove. A finding that is not in the map can't be excused. */
 export type Removals = ReadonlyMap<Finding, readonly Removal[]>;
 
+/** The work trees whose uncommitted changes a finding would throw away, if it does no other harm; undefined among them: unknown. */
+export type Discards = ReadonlyMap<Finding, readonly (string | undefined)[]>;
+
 /** A command on one line, shortened, without its secrets. */
 function shownCommand({ name, args }: Pick<SimpleCommand, 'name' | 'args'>): string {
   const words = [name];
@@ -40,6 +43,7 @@ const keyOf = ({ pattern, operation, matched }: Finding): string => `${pattern}\
 export class GuardFindings {
   readonly #findings = new Map<string, Finding>();
   readonly #removals = new Map<Finding, Removal[]>();
+  readonly #discards = new Map<Finding, (string | undefined)[]>();
 
   get findings(): readonly Finding[] {
     return [...this.#findings.values()];
@@ -47,6 +51,10 @@ export class GuardFindings {
 
   get removals(): Removals {
     return this.#removals;
+  }
+
+  get discards(): Discards {
+    return this.#discards;
   }
 
   add(id: string, command: SimpleCommand | undefined, detail: Detail = {}): void {
@@ -72,10 +80,14 @@ export class GuardFindings {
     };
     const removals = command === undefined ? undefined : removalsOf(command, detail);
     const before = this.#findings.get(keyOf(finding));
+    const tree = command === undefined ? undefined : treeOf(command, detail);
     if (before === undefined) {
-      if (this.#put(finding) && removals !== undefined) this.#removals.set(finding, removals);
+      if (!this.#put(finding)) return;
+      if (removals !== undefined) this.#removals.set(finding, removals);
+      if (detail.discards_in !== undefined) this.#discards.set(finding, [tree]);
       return;
     }
+    this.#discards.get(before)?.push(tree);
     // The same command in another folder is another loss: it is excused only if all of them are.
     const known = this.#removals.get(before);
     if (known === undefined || removals === undefined) this.#removals.delete(before);
@@ -121,4 +133,10 @@ function removalsOf(command: SimpleCommand, { removes, how = 'tree' }: Detail): 
     });
   }
   return found;
+}
+
+function treeOf(command: SimpleCommand, { discards_in }: Detail): string | undefined {
+  if (discards_in === undefined || command.elsewhere === true) return undefined;
+  const folder = within(command.folder, discards_in);
+  return isKnown(folder) && !folder.glob ? folder.text : undefined;
 }

@@ -12,6 +12,7 @@ export {
   type PlainGuard,
   subjectOf,
 } from './guard-step.ts';
+export { isOwnWorktree } from './own-worktree.ts';
 export type { ProjectPatterns } from './project.ts';
 export { readGuardrails } from './project-reader.ts';
 export { commandsIn, commandsInData, type TaskCommand } from './read-task-text.ts';

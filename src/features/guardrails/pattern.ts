@@ -37,6 +37,8 @@ export interface Detail {
   /** What would be lost. If one of the places is unknown, none of it can be excused. */
   readonly removes?: readonly Word[];
   readonly how?: Removal['how'];
+  /** The work tree whose uncommitted changes would be lost, if nothing else would be. */
+  readonly discards_in?: Word;
 }
 
 /** One command as the patterns see it. */

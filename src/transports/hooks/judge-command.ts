@@ -9,6 +9,7 @@ import {
   exactHash,
   gatherFacts,
   guardAction,
+  isOwnWorktree,
   type ProjectPatterns,
   readGuardrails,
   subjectOf,
@@ -49,7 +50,7 @@ export async function judge(
 async function stillFound({ text, cwd, assessment }: Danger, place: HookPlace): Promise<readonly Finding[]> {
   const { root } = place.coxswain.workspace;
   const { env } = place;
-  const where = { cwd, home: env.HOME, root, ...branchesHere };
+  const where = { cwd, home: env.HOME, root, ...branchesHere, isOwnWorktree: isOwnWorktree(root, env) };
   const { project } = await readGuardrails(root, env);
   const whole = project === undefined ? assessment : await again(text, where, project);
   if (whole.findings.length === 0) return [];

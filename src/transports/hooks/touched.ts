@@ -224,7 +224,7 @@ export async function touchedBy(
   const paths = foreseen.writes.map(({ path }) => (path.startsWith('/') ? path : `${cwd}/${path}`));
   const findings = assessEdit(paths, textsOf(input));
   if (findings.length === 0) return foreseen;
-  const assessment: Assessment = { findings, removals: new Map(), sql: [] };
+  const assessment: Assessment = { findings, removals: new Map(), discards: new Map(), sql: [] };
   return {
     ...foreseen,
     danger: { kind: 'file', text: JSON.stringify(input), cwd, assessment, permissions: [] },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { assessCommand } from '../../../src/features/guardrails/assess.ts';
+import { assessCommandIn } from '../../../src/features/guardrails/assess-operation.ts';
 import { type ExcuseRule, excuse } from '../../../src/features/guardrails/excuse.ts';
 import { gatherFacts } from '../../../src/features/guardrails/git-facts.ts';
 
@@ -128,4 +129,40 @@ test('[GUARD-8] where git cannot be asked nothing is excused by it', async () =>
   const assessment = assessCommand('rm -rf dist old', place);
   const { findings } = excuse(assessment, place, await gatherFacts(assessment, place));
   assert.equal(findings.length, 1);
+});
+
+test('[GUARD-8] in a linked worktree of its own an agent may discard what is uncommitted, if a person allows it', async () => {
+  const tree = join(folder, 'home', 'tree');
+  git('worktree', 'add', '-q', tree);
+  const allowed = { COX_OWN_WORKTREE: 'discard' };
+  const found = async (command: string, at = tree, env: NodeJS.ProcessEnv = allowed) =>
+    (await assessCommandIn(command, { root: at, env: { HOME: folder, ...env } })).map(
+      ({ operation }) => operation,
+    );
+  const LOCAL = [
+    'git reset --hard',
+    'git checkout -f',
+    'git clean -fd',
+    'git restore src/clean.ts',
+    'git checkout -- .',
+  ];
+  writeFileSync(join(tree, 'src/clean.ts'), 'changed here\n');
+  for (const command of LOCAL) {
+    assert.deepEqual(await found(command), [], command);
+    assert.notDeepEqual(await found(command, tree, {}), [], `${command}, and no person has allowed it`);
+    assert.notDeepEqual(await found(command, tree, { COX_OWN_WORKTREE: 'yes' }), [], command);
+  }
+  for (const command of ['git reset --hard', 'git checkout -f'])
+    assert.notDeepEqual(await found(command, root), [], `${command} in the main work tree`);
+  for (const command of [
+    `git -C ${root} reset --hard`,
+    `cd ${root} && git reset --hard`,
+    `git --work-tree=${root} checkout -f`,
+    `GIT_WORK_TREE=${root} git reset --hard`,
+    'git reset --hard; cd "$X" && git reset --hard',
+    'git stash clear',
+    'git push --force origin main',
+    'git worktree remove --force ../other',
+  ])
+    assert.notDeepEqual(await found(command), [], command);
 });

@@ -1,4 +1,4 @@
-import { found as filesFound } from '../prints.ts';
+import { found as filesFound, findActs } from '../prints.ts';
 import { type OptionSpec, type Options, parseOptions } from '../program-options.ts';
 import type { SimpleCommand } from '../shell-command.ts';
 import type { ShellFindings, Writer } from '../shell-findings.ts';
@@ -160,9 +160,9 @@ const remove = removed(({ has }) => has('-r', '-R', '--recursive'));
 
 /** `find … -delete`, `-fprint file`; what `-exec` runs is a command of its own. */
 const find: Writer = (command, found) => {
+  if (findActs(command.args, '-delete')) found.file(command, filesFound(command.args));
   command.args.forEach(({ text }, index) => {
     const next = command.args[index + 1];
-    if (text === '-delete') found.file(command, filesFound(command.args));
     if (/^-(?:fprint0?|fprintf|fls)$/.test(text) && next !== undefined) found.file(command, next);
   });
 };

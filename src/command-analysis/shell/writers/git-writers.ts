@@ -117,7 +117,8 @@ function checkout(git: Git): void {
   const creates = options.has('-b', '-B', '--orphan');
   const some = creates ? undefined : checkedOut(options);
   const force = options.has('-f', '--force');
-  if (some !== undefined) paths(git, some, 'checkout', sourceOf(options));
+  if (options.has('--pathspec-from-file')) found.everywhere(tree, 'git checkout .');
+  else if (some !== undefined) paths(git, some, 'checkout', sourceOf(options));
   else if (options.operands.length > 0 || (force && !creates)) {
     found.everywhere(tree, force ? 'git checkout --force' : 'git checkout');
   }
@@ -132,10 +133,12 @@ function switchBranch({ options, found, tree }: Git): void {
 }
 
 function restore(git: Git): void {
-  const { options } = git;
+  const { options, found, tree } = git;
   // The index alone is no file of the work tree.
   if (options.has('--staged', '-S') && !options.has('--worktree', '-W')) return;
-  paths(git, options.operands, 'restore', options.values('-s', '--source').at(-1));
+  // Which paths is in a file.
+  if (options.has('--pathspec-from-file')) found.everywhere(tree, 'git restore .');
+  else paths(git, options.operands, 'restore', options.values('-s', '--source').at(-1));
 }
 
 function remove({ options, command, found }: Git): void {

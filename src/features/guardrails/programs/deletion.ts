@@ -1,4 +1,4 @@
-import { found } from '../../../command-analysis/shell/prints.ts';
+import { findActs, found } from '../../../command-analysis/shell/prints.ts';
 import { isKnown, literal, type Word } from '../../../command-analysis/shell/word.ts';
 import { where } from '../known-places.ts';
 import { type Hit, type Run, readOptions, theme } from '../pattern.ts';
@@ -123,7 +123,7 @@ function trees(run: Run, hit: Hit<Id>): void {
 }
 
 function find(run: Run, hit: Hit<Id>): void {
-  if (!run.texts.includes('-delete')) return;
+  if (!findActs(run.args, '-delete')) return;
   const places = found(run.args);
   if (places.some((path) => where(run.command, path, run.place) === 'repository')) hit('rm-repository');
   else hit('find-delete', { removes: places, how: 'glob' });

@@ -1,4 +1,4 @@
-import { literal, type Word } from '../../../command-analysis/shell/word.ts';
+import { literal, unknownWord, type Word } from '../../../command-analysis/shell/word.ts';
 import { type Hit, type Run, readOptions, theme } from '../pattern.ts';
 import { type GitCommand, gitOf, inGitFolder, looksLikePath, pathspec } from './git-command.ts';
 
@@ -56,12 +56,19 @@ function discards(run: Run, paths: readonly Word[], hit: Hit<Id>): void {
   const lost = paths.filter((path) => !MADE_AGAIN.test(path.text));
   if (lost.length === 0) return;
   const removes = lost.map((path) => inGitFolder(run, pathspec(path)));
-  hit('git-discard', { removes, how: 'tree' });
+  hit('git-discard', { removes, how: 'tree', discards_in: workTree(run) });
 }
 
-const reset: Verb = ({ rest }, hit) => {
+function workTree(run: Run): Word {
+  const isRedirected =
+    ['GIT_DIR', 'GIT_WORK_TREE'].some((name) => run.command.variables.has(name)) ||
+    run.texts.some((text) => /^--(?:git-dir|work-tree)(?:=|$)/.test(text));
+  return isRedirected ? unknownWord('the work tree of git') : inGitFolder(run, literal('.'));
+}
+
+const reset: Verb = ({ rest }, hit, run) => {
   if (readOptions(rest, '--hard --merge --keep --soft --mixed').has('--hard', '--merge'))
-    hit('git-reset-hard');
+    hit('git-reset-hard', { discards_in: workTree(run) });
 };
 
 const clean: Verb = ({ rest, settings }, hit, run) => {
@@ -76,8 +83,8 @@ const clean: Verb = ({ rest, settings }, hit, run) => {
   hit(
     'git-clean',
     options.operands.length > 0
-      ? { removes: removes.map((path) => inGitFolder(run, path)), how: 'tree' }
-      : {},
+      ? { removes: removes.map((path) => inGitFolder(run, path)), how: 'tree', discards_in: workTree(run) }
+      : { discards_in: workTree(run) },
   );
 };
 
@@ -86,7 +93,9 @@ const checkout: Verb = ({ rest }, hit, run) => {
     takes: '-b -B --orphan --conflict --pathspec-from-file',
   });
   const creates = options.has('-b', '-B', '--orphan');
-  if (options.has('-f', '--force')) hit('git-discard', { matched: 'git checkout --force' });
+  if (options.has('-f', '--force'))
+    hit('git-discard', { matched: 'git checkout --force', discards_in: workTree(run) });
+  else if (options.has('--pathspec-from-file')) hit('git-discard', { discards_in: workTree(run) });
   else if (options.afterDashes !== undefined) discards(run, options.afterDashes, hit);
   else if (!creates) {
     const [first, ...rest] = options.operands;
@@ -101,7 +110,9 @@ const restore: Verb = ({ rest }, hit, run) => {
     takes: '-s --source --pathspec-from-file --conflict',
   });
   if (options.has('--staged', '-S') && !options.has('--worktree', '-W')) return;
-  discards(run, options.operands, hit);
+  // Which paths is in a file.
+  if (options.has('--pathspec-from-file')) hit('git-discard', { discards_in: workTree(run) });
+  else discards(run, options.operands, hit);
 };
 
 const stash: Verb = ({ rest }, hit) => {
