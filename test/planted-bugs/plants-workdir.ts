@@ -85,7 +85,7 @@ export const coordinating: readonly Plant[] = [
   {
     name: 'mirror: what others showed since we read the tree is taken for deleted',
     file: mirror('mirror-tree'),
-    from: 'const tree = readTree(place.root);',
+    from: 'const tree = readTree(place.root, ids);',
     to: 'const { tree } = place;',
     tests: [mirrors],
   },
