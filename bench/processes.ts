@@ -36,8 +36,9 @@ export async function installedCox(bench: Bench): Promise<string> {
 }
 
 export function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return { PATH, HOME, TMPDIR, ...extra };
+  // COX_BUNDLE=off: the sources instead, to compare.
+  const { PATH, HOME, TMPDIR, COX_BUNDLE } = process.env;
+  return { PATH, HOME, TMPDIR, COX_BUNDLE, ...extra };
 }
 
 function start(bench: Bench, args: readonly string[], cwd: string, env = {}): ChildProcess {

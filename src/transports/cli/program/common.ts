@@ -2,15 +2,16 @@ import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { open } from '../../../index.ts';
-import { systemClock } from '../../../kernel/clock.ts';
+import { quickClock, systemClock } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { quickRandom } from '../../../kernel/quick-random.ts';
 import type { Refusal } from '../../../kernel/refusal.ts';
 import type { Actor } from '../../../ledger/log.ts';
 import { EXIT_CODES, invalid, refusalOf, verdictOf } from '../../../runtime/answer.ts';
 import { anchored, chooseStore } from '../../../runtime/choose-store.ts';
 import type { Showing } from '../../../runtime/coordinator-context.ts';
-import type { Coxswain } from '../../../runtime/coxswain.ts';
+import type { Coxswain, OpenOptions } from '../../../runtime/coxswain.ts';
 import {
   type Checked,
   checkIdentity,
@@ -132,6 +133,11 @@ export function placeOf(
   }
 }
 
+/** The usual clock and generator load modules of Node's that take a tenth of a short command. */
+function forShortProcess(): Pick<OpenOptions, 'leaves' | 'clock' | 'random'> {
+  return { leaves: true, clock: quickClock, random: quickRandom() };
+}
+
 /** Opens, uses and closes the store. A failure to open is an answer like any other. */
 export async function withStore(
   options: CommonOptions,
@@ -145,7 +151,7 @@ export async function withStore(
     const announce = () => {
       isNews = true;
     };
-    const coxswain = await open({ ...chosen.place, announce, leaves: terminal.ends });
+    const coxswain = await open({ ...chosen.place, announce, ...(terminal.ends ? forShortProcess() : {}) });
     try {
       return await use(coxswain, chosen.place);
     } finally {
