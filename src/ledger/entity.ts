@@ -46,6 +46,8 @@ export interface EntityType<S = JsonObject> {
   readonly steady?: boolean;
   /** From this time on the record no longer matters, and a store may sweep it away. */
   over_ms?(state: S): number | undefined;
+  /** Other programs read from its record when it is over: a store says that very moment, without a margin. */
+  readonly swept_at_end?: boolean;
   /** What people look for in it, in stores that people and other programs look into. */
   shown?(state: S): JsonObject;
   /**

@@ -63,6 +63,15 @@ export interface LogEntry {
   readonly anew?: readonly string[] | undefined;
 }
 
+/**
+ * The agent that an event is about. It may be another one than the caller: alone and without a name, an agent is
+ * `primary`, whatever its process is called. Other implementations read it at the top level of the event.
+ */
+export function agentOfEvent({ data }: EventBody): string | undefined {
+  const named = [data.agent_id, data.granted_to].find((name) => typeof name === 'string' && name !== '');
+  return named as string | undefined;
+}
+
 export type Unplaced = Omit<LogEntry, 'position'>;
 
 export function logRow(

@@ -65,6 +65,20 @@ export async function sortKeys({ table }: Behind, prefix: string): Promise<strin
   return Items.map(({ SK }) => SK?.S ?? '');
 }
 
+/** The rows of the log, put in order or not. */
+export async function rowsOf({ table }: Behind): Promise<Item[]> {
+  using client = await plainClient(table.endpoint);
+  const { Items = [] } = await client.sdk.send(
+    new QueryCommand({
+      TableName: table.table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'PK = :pk',
+      ExpressionAttributeValues: { ':pk': { S: 'default#log' } },
+    }),
+  );
+  return Items as Item[];
+}
+
 /** As TTL does it: without telling any process, and without what belongs to it. */
 export async function sweep({ table }: Behind, SK: string): Promise<void> {
   using client = await plainClient(table.endpoint);

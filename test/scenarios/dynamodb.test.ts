@@ -3,12 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { claimEdge } from '../../src/features/claims/operations/claim-edge-operation.ts';
 import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { agent } from '../conformance/engine.ts';
 import { Behind } from '../support/dynamodb-behind.ts';
 import { decide } from '../support/fleet.ts';
-import { itemAt, play, replayDifferences, sortKeys, sweep, touched } from './dynamodb-stage.ts';
+import { itemAt, play, replayDifferences, rowsOf, sortKeys, sweep, touched } from './dynamodb-stage.ts';
 
 // The decisions of the seed for fleets without a shared disk, each as a story.
 
@@ -57,7 +58,7 @@ test('[CLAIM-10] the claim record has the attributes of the seed', async () => {
         ['default', 'a', 'tdd_engineer', claimed_at, claimed_at],
       );
       const end_s = Math.ceil(Date.parse(String(claimed_at)) / 1000) + HOUR_S;
-      assert.equal(item?.ttl?.N, String(end_s + DAY_S), 'swept a day after its end at the earliest');
+      assert.equal(item?.ttl?.N, String(end_s), 'as other clients of the table write it');
     },
     { ttl_ms: HOUR_S * 1000 },
   );
@@ -212,6 +213,18 @@ test('[CLAIM-10] [CLAIM-6] alone: no claim step and nothing to claim; what is be
     assert.equal((await primary('converge_edge', ASKED)).success, true);
     assert.equal((await itemAt(behind, CLAIM))?.agent_id, undefined);
     assert.equal(coxswain.project, 'default');
+  });
+});
+
+test('[CLAIM-6] [CLAIM-10] alone and without a name: the rows of the table say `primary`, not the process', async () => {
+  await play(async ({ behind, coxswain, fleet }) => {
+    assert.equal((await fleet.person()('set_claim_mode', { mode: 'single' })).success, true);
+    const unnamed = coxswain.connect({ agent_type: 'cli' });
+    const input = { ...ASKED, agent_role: 'full_stack' };
+    assert.equal((await unnamed.perform(claimEdge, input)).success, true);
+    const rows = await rowsOf(behind);
+    const [started] = rows.filter((row) => row.feature_id?.S === FEATURE);
+    assert.deepEqual([started?.event_type?.S, started?.agent_id?.S], ['edge_started', 'primary']);
   });
 });
 

@@ -65,7 +65,7 @@ test('[CLAIM-10] a claim is one item under its feature and edge, with what peopl
     claimed_at: text(got.claimed_at as string),
     last_active: text(got.claimed_at as string),
     version: number(got.fencing_token as number),
-    ttl: number(Math.ceil(expires_ms / 1000) + DAY_S),
+    ttl: number(Math.ceil(expires_ms / 1000)),
   });
   assert.deepEqual(born, stamp);
   assert.equal(JSON.parse(state?.S ?? '').feature, 'F-AUTH');

@@ -224,3 +224,33 @@ test('[CLAIM-13] archived, dismissed and completed features are not handed out, 
   ]);
   assert.deepEqual(answer.problems, [], 'an older copy in the archive is no mistake');
 });
+
+test('[CLAIM-6] [CLAIM-14] alone and without a name: the log says `primary` at the top of its events, as the document has it', async () => {
+  using place = scratch();
+  const events = join(place.folder, '.ai-workspace', 'events', 'events.jsonl');
+  mkdirSync(dirname(events), { recursive: true });
+  const env = { COX_STORE: `files:${join(place.folder, '.ai-workspace')}` };
+  const run = async (...words: string[]) => {
+    const { terminal, written } = fakeTerminal(place.folder, env);
+    return { code: await main([...words, '--json'], terminal), ...written };
+  };
+  assert.equal((await run('claim', 'mode', 'single')).code, 0);
+  const converged = await run('claim', 'converge', 'F-1', 'design→code', '--evaluators', '1/1');
+  assert.equal(converged.code, 0, converged.err);
+  const lines = readFileSync(events, 'utf8').trimEnd().split('\n');
+  const claims = lines
+    .map((line) => JSON.parse(line) as JsonObject)
+    .filter(({ feature }) => feature === 'F-1');
+  assert.deepEqual(
+    claims.map(({ event_type, agent_id }) => [event_type, agent_id]),
+    [
+      ['edge_started', 'primary'],
+      ['edge_converged', 'primary'],
+    ],
+  );
+  // Read back, the call is still that of the process that made it.
+  const { entries } = JSON.parse((await run('query', '--operation', 'converge_edge')).out) as {
+    entries?: JsonObject[];
+  };
+  if (entries !== undefined) assert.notEqual(entries[0]?.agent_id, 'primary');
+});

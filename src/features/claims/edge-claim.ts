@@ -233,6 +233,7 @@ function freed({
 
 export const claimEntity: EntityType<ClaimState> = {
   kind: CLAIM,
+  swept_at_end: true,
   evolve,
   over_ms(state) {
     const lease = heldLease(state);

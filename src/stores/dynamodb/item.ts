@@ -28,8 +28,8 @@ export function numberOf(item: Item | undefined, name: string): number | undefin
  */
 const SWEPT_AFTER_MS = 24 * 3600 * 1000;
 
-export function ttl(over_ms: number): AttributeValue {
-  return number(Math.ceil((over_ms + SWEPT_AFTER_MS) / 1000));
+export function ttl(over_ms: number, after_ms = SWEPT_AFTER_MS): AttributeValue {
+  return number(Math.ceil((over_ms + after_ms) / 1000));
 }
 
 /**
@@ -53,7 +53,7 @@ export function recordItem(place: ItemPlace, { record, stamp }: Stamped, type: E
     born: number(record.born),
     stamp: number(stamp),
     state: text(state),
-    ...(over_ms === undefined ? {} : { ttl: ttl(over_ms) }),
+    ...(over_ms === undefined ? {} : { ttl: ttl(over_ms, type.swept_at_end === true ? 0 : SWEPT_AFTER_MS) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isoTime } from '../../kernel/clock.ts';
 import { crc32 } from '../../kernel/crc32.ts';
 import { StoreFailure } from '../../kernel/refusal.ts';
-import type { LogEntry, Unplaced } from '../../ledger/log.ts';
+import { agentOfEvent, type LogEntry, type Unplaced } from '../../ledger/log.ts';
 import { type Item, keyOf, number, numberOf, text, textOf } from './item.ts';
 import { type ItemPlace, positionOf } from './item-layout.ts';
 
@@ -21,17 +21,23 @@ export function rowItem(place: ItemPlace, row: Unplaced): Item {
   };
 }
 
+/** A commit may begin with an event of the project's: what people and programs look for is what it says of a feature. */
 function shown({ at_ms, operation, agent_id, events }: Unplaced): Item {
-  const [event] = events;
-  const { feature, edge } = (event?.data ?? {}) as { feature?: unknown; edge?: unknown };
+  const event = events.find(({ data }) => isText(data.feature)) ?? events[0];
+  const { feature, edge } = event?.data ?? {};
+  const agent = (event === undefined || !isText(feature) ? undefined : agentOfEvent(event)) ?? agent_id;
   return {
     timestamp: text(isoTime(at_ms)),
     operation: text(operation),
-    ...(agent_id === '' ? {} : { agent_id: text(agent_id) }),
+    ...(agent === '' ? {} : { agent_id: text(agent) }),
     ...(event === undefined ? {} : { event_type: text(event.type) }),
-    ...(typeof feature === 'string' && feature !== '' ? { feature_id: text(feature) } : {}),
-    ...(typeof edge === 'string' && edge !== '' ? { edge: text(edge) } : {}),
+    ...(isText(feature) ? { feature_id: text(feature) } : {}),
+    ...(isText(edge) ? { edge: text(edge) } : {}),
   };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** The same row at its position in the log. */

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { isoTime } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { EventBody } from '../../ledger/entity.ts';
-import type { Unplaced } from '../../ledger/log.ts';
+import { agentOfEvent, type Unplaced } from '../../ledger/log.ts';
 
 /**
  * One event as a line of `events.jsonl`: the flat shape that other implementations read, and under `cox` what
@@ -78,7 +78,7 @@ export function flatLine(
   retryable?: Retryable,
 ): string {
   const { data } = event;
-  const agent_id = textOr(data.agent_id, row.agent_id);
+  const agent_id = agentOfEvent(event) ?? row.agent_id;
   const cox: Bookkeeping = {
     v: VERSION,
     commit: position,
