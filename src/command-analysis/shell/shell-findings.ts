@@ -24,6 +24,8 @@ export interface Sweep {
   readonly words?: readonly string[] | undefined;
   /** The file that it reads as its input, as paths are written. */
   readonly reads?: string | undefined;
+  /** The words of the git command that prints its input: `['diff', 'main', 'topic']`. */
+  readonly printer?: readonly string[] | undefined;
   /** It is none of git's own commands: what it stands for is in git's configuration. */
   readonly isAlias?: boolean | undefined;
 }
@@ -51,6 +53,18 @@ const REMOTE = new Set(['rsync', 'scp']);
 type OneOrMore = Word | readonly Word[];
 
 const listed = (words: OneOrMore): readonly Word[] => ('text' in words ? [words] : words);
+
+/** What a sweep reads, and whether it is an alias: see `Sweep`. */
+interface SweepInput {
+  readonly reads?: Word | undefined;
+  readonly printer?: readonly Word[] | undefined;
+  readonly isAlias?: boolean;
+}
+
+/** Undefined: not all of them are known. */
+function textsOf(words: readonly Word[]): readonly string[] | undefined {
+  return words.every((word) => isKnown(word) && !word.glob) ? words.map(({ text }) => text) : undefined;
+}
 
 /** Gathers what the commands of one line write, each place once. */
 export class ShellFindings {
@@ -90,17 +104,29 @@ export class ShellFindings {
   everywhere(
     { folder, args }: SimpleCommand,
     command: string,
-    { reads, isAlias }: { readonly reads?: Word | undefined; readonly isAlias?: boolean } = {},
+    { reads, printer, isAlias }: SweepInput = {},
   ): void {
     const where = isKnown(folder) && !folder.glob ? folder.text : '';
-    const words = args.every((word) => isKnown(word) && !word.glob)
-      ? args.map(({ text }) => text)
-      : undefined;
+    const words = textsOf(args);
     const file = isKnown(reads) && !reads.glob ? reads.text : undefined;
     this.#everywhere ??= new Map();
-    const name = [command, where, file, ...(words ?? ['?'])].join('\0');
+    const name = [
+      command,
+      where,
+      file,
+      ...(words ?? ['?']),
+      '|',
+      ...(printer ?? []).map(({ text }) => text),
+    ].join('\0');
     if (this.#everywhere.size < SWEEPS_MAX)
-      this.#everywhere.set(name, { command, folder: where, words, reads: file, isAlias });
+      this.#everywhere.set(name, {
+        command,
+        folder: where,
+        words,
+        reads: file,
+        printer: printer && textsOf(printer),
+        isAlias,
+      });
   }
 
   #add(command: SimpleCommand, word: Word, how: 'file' | 'tree'): void {

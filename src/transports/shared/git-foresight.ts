@@ -23,6 +23,8 @@ interface Asked {
   /** Where git runs, and the file with its input; both absolute. */
   readonly folder: string;
   readonly reads: string | undefined;
+  /** The words of the git command that prints its input there. */
+  readonly printer: readonly string[] | undefined;
 }
 
 type Verb = (tree: ForeseenTree, asked: Asked) => Promise<Iterable<string> | undefined>;
@@ -47,6 +49,7 @@ export async function foreseen(
       options,
       folder: resolve(cwd, folder),
       reads: reads === undefined ? undefined : resolve(cwd, reads),
+      printer: sweep.printer,
     };
     const names = await verb(tree, asked).catch(() => undefined);
     if (names !== undefined)
@@ -234,21 +237,33 @@ const readTree: Verb = async (tree, { options: { operands } }) => {
 };
 
 /** A patch names its files; read the other way round, also those that it renames. `cwd`: what its names are seen from. */
-async function patched(
-  tree: ForeseenTree,
-  { options, folder, reads }: Asked,
-  cwd: string,
-): Promise<string[] | undefined> {
+async function patched(tree: ForeseenTree, asked: Asked, cwd: string): Promise<string[] | undefined> {
+  const { options, folder, reads } = asked;
   const files = options.operands.filter(({ text }) => text !== '-').map(({ text }) => resolve(folder, text));
   if (files.length === 0 && reads !== undefined) files.push(reads);
-  if (files.length === 0 || !files.every((file) => existsSync(file))) return undefined;
+  const input = files.length === 0 ? await printed(tree, asked) : '';
+  if (input === undefined || !files.every((file) => existsSync(file))) return undefined;
   const own = ['-p', '-C', '--directory', '--include', '--exclude'].flatMap((name) =>
     options.values(name).map(({ text }) => (name.length === 2 ? `${name}${text}` : `${name}=${text}`)),
   );
   const listed = async (...way: readonly string[]) =>
-    await tree.ask(['apply', '--numstat', '-z', ...way, ...own, '--', ...files], { cwd });
+    await tree.ask(['apply', '--numstat', '-z', ...way, ...own, '--', ...files], { cwd, input });
   const texts = await Promise.all([listed(), listed('-R')]);
   return namesIn(texts.join('')).map((line) => line.replace(/^[\d-]+\t[\d-]+\t/, ''));
+}
+
+/** Options with which these commands write a file or run a program; git takes a beginning for the whole. */
+const PRINTS_OTHERWISE = /^(?:-[oO]|--(?:o(?!neline$)|ex|te))/;
+
+/** The patch that another git command would print, if it is one of those that only print. */
+async function printed(tree: ForeseenTree, { printer, folder }: Asked): Promise<string | undefined> {
+  const words = printer?.filter((word) => word !== '--no-pager') ?? [];
+  const verb = words.slice(0, words[0] === 'stash' ? 2 : 1);
+  const rest = words.slice(verb.length);
+  const isPatch = /^(?:diff|show|log|diff-tree|stash show|format-patch)$/.test(verb.join(' '));
+  if (!isPatch || rest.some((word) => PRINTS_OTHERWISE.test(word))) return undefined;
+  if (verb[0] === 'format-patch' && !rest.includes('--stdout')) return undefined;
+  return await tree.ask([...verb, '--no-ext-diff', '--no-textconv', ...rest], { cwd: folder });
 }
 
 /** Which files come and go with the folders that are wanted. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { git, Stage } from './support.ts';
@@ -114,6 +114,10 @@ const CHANGING = [
   'git checkout -q other && git merge -q side -m x',
   'git checkout other; git reset --hard side',
   'git checkout -q two && git reset --keep HEAD~1',
+  'git diff two side -- a.txt | git apply',
+  'git --no-pager show two -- a.txt | git apply -R -',
+  'cd src && git stash show -p | git -C .. apply --index',
+  'git format-patch --stdout two..side | git am -q',
   'git co side',
   'git -C src again side',
   'git wipe side',
@@ -144,6 +148,8 @@ const HARMLESS = [
   'cd src && git apply ../../side.patch',
   'git checkout -q other && git rebase -q main',
   'git merge --abort || true',
+  'git diff two other | git apply --index',
+  'git format-patch --stdout -1 other | git am -q',
   'git again other',
   'git from other b.txt',
   'git st; git nothing || git loop || true',
@@ -233,8 +239,12 @@ test('[HOOK-2] what git can’t tell in time goes ahead as before', async () => 
     'git pull https://example.org/repo.git side',
     'git apply ../missing.patch',
     'git apply src/c.ts',
+    'curl -s https://example.org/side.patch | git apply',
+    'git diff --output=../written two side | git apply',
+    'git diff --ext-diff two side | git apply',
   ])
     assert.equal((await bob.shell(command)).denied, undefined, command);
+  assert.equal(existsSync(join(stage.folder, 'written')), false, 'to ask writes nothing');
   const bin = join(stage.folder, 'bin');
   mkdirSync(bin);
   const slow = `#!/bin/sh\ncase "$*" in *rev-parse*) exec sleep 30 ;; esac\nPATH=${stage.env.PATH} exec git "$@"\n`;

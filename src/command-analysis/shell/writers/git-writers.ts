@@ -26,8 +26,8 @@ interface Git {
   readonly tree: SimpleCommand;
   readonly found: ShellFindings;
   readonly options: Options;
-  /** The file with its input, as seen from where the command line starts. */
-  readonly reads: Word | undefined;
+  /** The file with its input, as seen from where the command line starts, or the git command that prints it. */
+  readonly input: { readonly reads?: Word | undefined; readonly printer?: readonly Word[] | undefined };
 }
 
 const GLOBAL = '-C -c --git-dir --work-tree --namespace --exec-path --config-env';
@@ -179,17 +179,17 @@ function stash(git: Git): void {
   else found.everywhere(tree, 'git stash');
 }
 
-function apply({ options, command, tree, found, reads }: Git): void {
+function apply({ options, command, tree, found, input }: Git): void {
   if (options.has('--check', '--stat', '--numstat', '--summary', '--cached')) return;
   const level = Number(options.values('-p')[0]?.text ?? 1) || 0;
   const files = options.operands.filter(({ text }) => text !== '-');
   patched(command, found, level, files, options.values('--directory')[0]);
-  if (files.length > 0 || textOf(command.input) === undefined) found.everywhere(tree, 'git apply', { reads });
+  if (files.length > 0 || textOf(command.input) === undefined) found.everywhere(tree, 'git apply', input);
 }
 
 function am(git: Git): void {
-  const { options, command, found, reads } = git;
-  whole('am')(git, reads);
+  const { options, command, found, input } = git;
+  whole('am')(git, input);
   if (options.operands.length === 0 && textOf(command.input) !== undefined) patched(command, found, 1, []);
 }
 
@@ -236,22 +236,23 @@ function setsByWords([first, ...rest]: readonly Word[]): boolean {
 }
 
 /** Commands that bring the work tree to another commit. */
-function whole(name: string, ...harmless: readonly string[]): (git: Git, reads?: Word) => void {
-  return ({ options, found, tree }, reads) => {
+function whole(name: string, ...harmless: readonly string[]): (git: Git, input?: Git['input']) => void {
+  return ({ options, found, tree }, input) => {
     if (!options.has('--dry-run', '--show-current-patch', ...harmless))
-      found.everywhere(tree, `git ${name}`, { reads });
+      found.everywhere(tree, `git ${name}`, input);
   };
 }
 
 const output = ({ options, command, found }: Git): void =>
   found.file(command, options.values('-o', '--output'));
 
-/** The only file that a command reads: by `<`, or printed for it by `cat`. */
-function inputOf({ reads, from, folder }: SimpleCommand): Word | undefined {
+/** What a command reads: one file, by `<` or printed for it by `cat`, or what another git command prints. */
+function inputOf({ reads, from, folder }: SimpleCommand): Git['input'] {
   const [printer] = from;
+  if (from.length === 1 && printer?.name === 'git') return { printer: printer.args };
   const printed = from.length === 1 && printer?.name === 'cat' ? printer.args : [];
   const [file, ...more] = reads.length > 0 ? reads : printed;
-  return file === undefined || more.length > 0 ? undefined : within(folder, file);
+  return file === undefined || more.length > 0 ? {} : { reads: within(folder, file) };
 }
 
 /** With these, what git says about the work tree around the folder says nothing about the command. */
@@ -331,7 +332,7 @@ export const git: Writer = (command, found) => {
     folder: other === undefined ? folder : shortFolder(within(folder, other)),
   };
   if (Object.hasOwn(COMMANDS, name))
-    COMMANDS[name]?.({ command: own, tree, found, options, reads: inputOf(command) });
+    COMMANDS[name]?.({ command: own, tree, found, options, input: inputOf(command) });
   else if (/^[a-z][\w-]*$/i.test(name) && !GIT_STAYS.has(name) && !OTHER_BUILTINS.has(name))
     found.everywhere(tree, `git ${name}`, { isAlias: true });
 };
