@@ -27,12 +27,19 @@ const concrete = (path: string) => path.replace('{path}', 'src/a.ts').replace('{
 /** Its own, and those under which it is known elsewhere. */
 const pathsOf = ({ route, aliases = [] }: AnyOperation) => [route, ...aliases].map(({ path }) => path);
 
+function inQuery(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 async function askAs(door: ApiDoor, path: string, method: string, headers: Record<string, string>) {
   const name = operations.find((operation) => pathsOf(operation).includes(path))?.name;
-  const body = JSON.stringify(name === undefined ? {} : soundInputs[name]);
+  const input: JsonObject = name === undefined ? {} : (soundInputs[name] ?? {});
+  const body = JSON.stringify(input);
+  const query = Object.entries(input).map(([field, value]): [string, string] => [field, inQuery(value)]);
   return await door.ask(
     method,
-    concrete(path),
+    method === 'GET' && query.length > 0 ? `${concrete(path)}?${new URLSearchParams(query)}` : concrete(path),
     method === 'POST' ? { 'content-type': 'application/json', ...headers } : headers,
     method === 'POST' ? body : undefined,
   );

@@ -14,6 +14,8 @@ export interface Metric extends JsonObject {
   met: boolean | null;
 }
 
+const MINUTE_MS = 60_000;
+
 interface Target {
   readonly name: string;
   readonly unit: Metric['unit'];
@@ -37,17 +39,18 @@ const TARGETS = {
  * The nine success metrics, each defined in docs/metrics.md. A metric that the log can't provide yet says so.
  */
 export function metricsOf(tally: Tally, now_ms: number): Metric[] {
+  const { safety } = tally;
   const numbered = tally.rows + tally.rows_dropped + tally.missing(now_ms);
   return [
     measured(TARGETS.lock_conflicts, tally.superseded, tally.rows),
     measured(TARGETS.memory_relevance, 0, 0),
     share(TARGETS.task_completion_rate, tally.tasks_completed, tally.claims_ended),
-    measured(TARGETS.verification_pass_rate, 0, 0),
-    measured(TARGETS.mean_time_to_verify, 0, 0),
-    measured(TARGETS.guardrail_block_rate, 0, 0),
+    share(TARGETS.verification_pass_rate, safety.first_passes, safety.first_attempts),
+    measured(TARGETS.mean_time_to_verify, safety.verified_ms / MINUTE_MS / safety.verified, safety.verified),
+    share(TARGETS.guardrail_block_rate, safety.caught_before, safety.caught_before + safety.found_after),
     share(TARGETS.cloud_coordination_success, tally.cloud_served, tally.cloud_calls),
     share(TARGETS.audit_completeness, tally.rows, numbered),
-    measured(TARGETS.trust_false_positives, 0, 0),
+    share(TARGETS.trust_false_positives, safety.stopped_wrongly, tally.served + safety.stopped_wrongly),
   ];
 }
 

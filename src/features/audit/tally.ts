@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../ledger/log.ts';
+import { SafetyTally } from './safety-tally.ts';
 
 /** Cloud agents by the seed's names for them: claude_code_web, codex_cloud. */
 const CLOUD = /(^|[_-])(web|cloud)([_-]|$)/i;
@@ -29,6 +30,9 @@ export class Tally {
   cloud_calls = 0;
   cloud_served = 0;
   rows_dropped = 0;
+  /** Calls that were done, not refused. */
+  served = 0;
+  readonly safety = new SafetyTally();
   readonly operations = new Map<string, { calls: number; refused: number; duration_ms: number }>();
   readonly #sessions = new Map<string, Session>();
 
@@ -44,7 +48,10 @@ export class Tally {
       if (typeof error !== 'string' || !UNSERVED.test(error)) this.cloud_served += 1;
     }
     if (entry.operation === 'audit_rows_dropped') this.rows_dropped += Number(entry.result.dropped) || 0;
-    for (const { type } of entry.events) {
+    if (entry.result.success !== false) this.served += 1;
+    for (const event of entry.events) {
+      const { type } = event;
+      this.safety.add(event, entry.at_ms);
       if (type === 'task_completed') this.tasks_completed += 1;
       if (/^task_(completed|failed|lease_expired|dead_lettered)$/.test(type)) this.claims_ended += 1;
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { metricsOf } from '../../../src/features/audit/log-metrics.ts';
 import { Tally } from '../../../src/features/audit/tally.ts';
@@ -34,6 +35,18 @@ function measure(...rows: LogEntry[]): Record<string, JsonObject> {
   return Object.fromEntries(metricsOf(tally, NOW_MS).map((metric) => [metric.name, metric]));
 }
 
+test('[METRIC-1] in a log in which every capability was used each metric has a value', () => {
+  const file = new URL('../../golden/schema-7.json', import.meta.url);
+  const { log } = JSON.parse(readFileSync(file, 'utf8')) as { log: LogEntry[] };
+  const cloud = entry(log.length + 1, { agent_type: 'codex_cloud', session_id: 'cloud', sequence: 1 });
+  const metrics = Object.values(measure(...log, cloud));
+  // Nothing suggests memories yet.
+  assert.deepEqual(
+    metrics.filter(({ value }) => value === null).map(({ name }) => name),
+    ['memory_relevance'],
+  );
+});
+
 const task = (type: string) => ({ kind: 'task', id: 't', type, data: {} });
 
 test('[METRIC-1] all nine metrics are reported, with their targets, and null where nothing tells', () => {
@@ -58,6 +71,51 @@ test('[METRIC-1] all nine metrics are reported, with their targets, and null whe
       ['trust_false_positives', '< 0.01', null, 0, null],
     ],
   );
+});
+
+const event = (kind: string, id: string, type: string, data: JsonObject = {}) => ({ kind, id, type, data });
+const queued = (id: string, changeset_id: string) =>
+  event('verification_result', id, 'verification_queued', { changeset_id, policy: { name: 'unit' } });
+const finished = (id: string, status: string) =>
+  event('verification_result', id, 'verification_finished', { status });
+
+test('[METRIC-1] verification: first runs that passed, and the time from the change to the end', () => {
+  const { verification_pass_rate, mean_time_to_verify } = measure(
+    entry(1, {
+      at_ms: NOW_MS,
+      events: [event('changeset', 'c1', 'changeset_submitted'), queued('r1', 'c1')],
+    }),
+    entry(2, { at_ms: NOW_MS + 60_000, events: [finished('r1', 'failed'), queued('r2', 'c1')] }),
+    // It passed, but not at the first attempt.
+    entry(3, { at_ms: NOW_MS + 180_000, events: [finished('r2', 'passed')] }),
+    // Its change was submitted before the window.
+    entry(4, { at_ms: NOW_MS, events: [queued('r3', 'c2')] }),
+    entry(5, { at_ms: NOW_MS + 120_000, events: [finished('r3', 'passed')] }),
+    entry(6, { events: [queued('r4', 'c3'), finished('r4', 'skipped')] }),
+    entry(7, { events: [finished('begun-before', 'passed')] }),
+  );
+  assert.deepEqual([verification_pass_rate?.value, verification_pass_rate?.samples], [0.5, 2]);
+  assert.deepEqual([mean_time_to_verify?.value, mean_time_to_verify?.samples], [2, 3]);
+  assert.deepEqual([verification_pass_rate?.met, mean_time_to_verify?.met], [false, true]);
+});
+
+test('[METRIC-1] guardrails: what was found before it was done, and what a person permitted after all', () => {
+  const violation = (kind: string) =>
+    event('violation', kind, 'violation_recorded', { context: { kind }, blocked: true });
+  const requested = (id: string, findings: number) =>
+    event('approval', id, 'approval_requested', { findings: Array(findings).fill({}) });
+  const { guardrail_block_rate, trust_false_positives } = measure(
+    entry(1, { events: [violation('command'), requested('p1', 1)], result: { success: false } }),
+    entry(2, { events: [violation('file'), requested('p2', 1)], result: { success: false } }),
+    entry(3, { events: [violation('task')], result: { success: false } }),
+    entry(4, { events: [violation('change')] }),
+    entry(5, { events: [event('approval', 'p1', 'approval_approved')] }),
+    entry(6, { events: [event('approval', 'p2', 'approval_denied')] }),
+    // A person who lets a convergence pass has corrected no guardrail.
+    entry(7, { events: [requested('p3', 0), event('approval', 'p3', 'approval_approved')] }),
+  );
+  assert.deepEqual([guardrail_block_rate?.value, guardrail_block_rate?.samples], [0.75, 4]);
+  assert.deepEqual([trust_false_positives?.value, trust_false_positives?.samples], [0.2, 5]);
 });
 
 test('[METRIC-1] task completion: claims that ended, and how', () => {
