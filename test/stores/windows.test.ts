@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { operationsByName } from '../../src/runtime/operation-list.ts';
@@ -52,6 +53,11 @@ const POSIX_ONLY: Record<string, string> = {
   'src/features/port-blocks/port-state.ts': 'whose folder it is; there the folder is as private as its ACL',
   'src/transports/cli/doctor/check-machine.ts':
     'who may read the store; there the folder is as private as its ACL',
+  'src/transports/cli/doctor/check-shells.ts':
+    'whether shells are protected; there they are not, and it says so',
+  'src/transports/cli/init/launchers-in-use.ts': 'launchers of shells; init writes none there',
+  'src/transports/cli/init/shell-launcher.ts': 'launchers of shells; init writes none there',
+  'src/transports/run/shell-view.ts': 'a protected shell; there commands run as they are',
   'src/transports/cli/init/setup-diff.ts': '/dev/null as diff writes it; only shown',
   'src/child-process/client-process.ts':
     'a process by /proc, elsewhere by ps; without either by the conversation, and to approve takes a person’s key',
@@ -95,4 +101,22 @@ test('[STORE-6] every use of what only POSIX has is known, with what Windows doe
       posix.test(file.text),
   );
   assert.deepEqual(users.map(({ path }) => path).sort(), Object.keys(POSIX_ONLY).sort());
+});
+
+/** What Windows goes without, by words of the README's list of what is not done: a reader finds it there. */
+const LIMITS: Record<string, RegExp> = {
+  'src/stores/sqlite/seat/seat-server.ts': /On Windows each process commits for itself/,
+  'src/features/port-blocks/port-state.ts': /the store is as private as its folder/,
+  'src/transports/cli/doctor/check-machine.ts': /the store is as private as its folder/,
+};
+
+test('[STORE-6] what Windows goes without stands in the README', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  for (const [file, words] of Object.entries(LIMITS)) {
+    assert.ok(file in POSIX_ONLY, file);
+    assert.match(readme, words, file);
+  }
+  // A step that runs through a POSIX shell has no other way there.
+  assert.match(readme, /through a POSIX shell; on Windows/);
+  assert.match(readme, /mapped network drive is not recognised/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { main } from '../../src/transports/cli/main.ts';
-import { ALICE, startApi, withKey } from './api.ts';
+import { ALICE, settableClock, startApi, withKey } from './api.ts';
 import { fakeTerminal, scratch } from './support.ts';
 
 const TOUCHED = new Date('2026-03-01T09:30:00Z');
@@ -86,4 +86,37 @@ test('[CLAIM-12] POST /api/start answers as the operation does: same key, same i
   const paths = body.paths as Record<string, Record<string, JsonObject>>;
   assert.equal(paths['/api/start']?.post?.operationId, 'route_work_api_start');
   assert.deepEqual(paths['/api/start']?.post?.requestBody, paths['/claims/route']?.post?.requestBody);
+});
+
+test('[CLAIM-12] GET /api/status answers as the operation does: what is stale, what waits for a person, how it is', async () => {
+  const clock = settableClock();
+  await using door = await startApi({ clock });
+  const edges = { stale: 'design_code', escalated: 'code↔unit_tests' };
+  for (const [feature, edge] of Object.entries(edges))
+    await door.post('/claims/claim', { feature, edge, agent_role: 'tdd_engineer' }, withKey(ALICE));
+  const converged = await door.post(
+    '/claims/converge',
+    { feature: 'escalated', edge: edges.escalated },
+    withKey(ALICE),
+  );
+  const status = async (query = '') => (await door.ask('GET', `/api/status${query}`, withKey(ALICE))).body;
+  const fresh = await status();
+  assert.deepEqual((fresh.claims as JsonObject[]).map(({ stale }) => stale).includes(true), false);
+  clock.forward_ms += 31 * 60_000;
+  const late = await status();
+  const stale = (late.claims as JsonObject[]).filter((claim) => claim.stale === true);
+  assert.ok(stale.some(({ feature }) => feature === 'stale'));
+  assert.notDeepEqual(late.health, fresh.health, 'a stale claim shows in the health');
+  assert.equal(converged.body.action, 'convergence_escalated');
+  assert.deepEqual(
+    (late.escalations as JsonObject[]).map(({ feature }) => feature),
+    ['escalated'],
+  );
+  const own = await door.ask('GET', '/claims/status', withKey(ALICE));
+  assert.deepEqual(await status(), own.body);
+  assert.deepEqual(
+    ((await status('?feature=stale')).claims as JsonObject[]).map(({ feature }) => feature),
+    ['stale'],
+  );
+  assert.equal((await door.ask('GET', '/api/status')).status, 401);
 });
