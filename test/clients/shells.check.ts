@@ -11,13 +11,13 @@ import {
   readlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { acquireLock } from '../../src/features/locks/operations/acquire-lock-operation.ts';
 import { open } from '../../src/index.ts';
 import { sha256 } from '../../src/kernel/hash.ts';
 import { type Way, waysToChange } from '../transports/enforcement/ways-to-change.ts';
-import { makePlace, type Place } from './place.ts';
+import { makePlace, type Place, programs, root } from './place.ts';
 import { Turn } from './turn.ts';
 import { installed } from './vendors/all.ts';
 import type { Client } from './vendors/client.ts';
@@ -89,7 +89,12 @@ async function held(place: Place, file_paths: readonly string[]): Promise<void> 
   }
 }
 
-async function tried(client: Client, say: (text: string) => void): Promise<void> {
+/** `start`: how the client is started, when the locks are there. */
+async function tried(
+  say: (text: string) => void,
+  start: (place: Place) => Promise<Client>,
+  extra = async (_turn: Turn, _client: Client, _place: Place): Promise<void> => {},
+): Promise<void> {
   const ways = sample();
   await using place = await makePlace(filesFor(ways));
   prepare(place.repo, ways);
@@ -100,14 +105,13 @@ async function tried(client: Client, say: (text: string) => void): Promise<void>
   const working = changedSince(before, outside, ways).length;
   say(`seed ${seed}: ${working} of ${ways.length} ways change a file outside`);
   assert.ok(working >= ways.length * 0.7, `only ${working} of ${ways.length} work`);
-  await wireUp(place, [client]);
-  await held(
-    place,
-    ways.map((_, index) => `w${index}/held.txt`),
-  );
+  const names = ways.map((_, index) => `w${index}/held.txt`);
+  const client = await start(place);
+  await held(place, names);
   await using turn = await Turn.start(client, place);
   const { result } = await turn.call(client.shell('bash try-all.sh'));
   assert.match(result, /tried/);
+  await extra(turn, client, place);
   assert.deepEqual(changedSince(before, place.repo, ways), []);
   assert.equal((await turn.end()).code, 0);
 }
@@ -136,12 +140,46 @@ const ORDINARY = [
 
 for (const client of guarded) {
   test(`[LOCK-12] ${client.name}: no way to change a held file works in its shell commands`, (t) =>
-    tried(client, (text) => t.diagnostic(text)));
+    tried(
+      (text) => t.diagnostic(text),
+      async (place) => {
+        await wireUp(place, [client]);
+        return client;
+      },
+    ));
 
   test(`[HOOK-4] ${client.name}: ordinary commands answer as without us`, async () => {
     assert.deepEqual(await told(client, true), await told(client, false));
   });
 }
+
+/** The client as `cox run` starts it, without a hook of ours. */
+function inRun(client: Client): Client {
+  const program = relative(programs, join(root, 'bin', 'cox'));
+  const run = ['run', '--protect', 'require', '--agent', 'runner', '--', join(programs, client.program)];
+  return {
+    ...client,
+    program,
+    words: (url) => [...run, ...client.words(url)],
+    // Gemini CLI starts in no folder that a person has not trusted.
+    environment: (url) => ({ ...client.environment(url), GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+  };
+}
+
+for (const client of installed)
+  test(`[LOCK-12] ${client.name}: in cox run neither its commands nor its edits change a held file`, (t) =>
+    tried(
+      (text) => t.diagnostic(text),
+      async (place) => {
+        await client.settle(place);
+        return inRun(client);
+      },
+      async (turn, running, place) => {
+        const edit = { path: 'w0/held.txt', before: 'first line, changed', after: 'edited' };
+        const { result } = await turn.call(...running.edit(edit, place));
+        t.diagnostic(`its edit: ${result.slice(0, 120)}`);
+      },
+    ));
 
 for (const client of guarded.filter(({ name }) => name === 'claude-code'))
   test('[HOOK-4] claude-code: what its rules deny is denied, and what it asks a person about is asked', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { git, namesIn } from '../../child-process/git.ts';
 import { checkLocks, checkLocksMore, checkLocksNeeds } from '../../features/locks/index.ts';
 import { type Area, isFolderPlace, overlap } from '../../kernel/area.ts';
@@ -66,12 +66,37 @@ async function heldAreas(
 
 async function workTrees({ workspace }: LockedPlace, env: NodeJS.ProcessEnv): Promise<string[]> {
   const own = realpathSync(workspace.root);
-  if (workspace.gitCommonDir === undefined) return [own];
+  const { gitCommonDir } = workspace;
+  if (gitCommonDir === undefined) return [own];
+  const main = realpathSync(dirname(gitCommonDir));
+  // Git needs as long for its answer as all the rest together, before each shell command of a client.
+  if (basename(gitCommonDir) === '.git') return [...new Set([own, main, ...linkedWorkTrees(gitCommonDir)])];
   const text = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: workspace.root, env }).catch(
     () => '',
   );
   const others = namesIn(text).flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []));
   return [...new Set([own, ...others])];
+}
+
+/** As git notes them: each in a folder with the path of the work tree's `.git`. */
+function linkedWorkTrees(gitCommonDir: string): string[] {
+  const folder = join(gitCommonDir, 'worktrees');
+  return namesOf(folder).flatMap((name) => {
+    try {
+      const path = readFileSync(join(folder, name, 'gitdir'), 'utf8').replace(/\n$/, '');
+      return [realpathSync(dirname(resolve(folder, name, path)))];
+    } catch {
+      return []; // It was removed, and git has not tidied up yet.
+    }
+  });
+}
+
+function namesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 async function pathsOf(area: Area, root: string, env: NodeJS.ProcessEnv): Promise<string[]> {

@@ -99,6 +99,29 @@ async function setUp(client: string): Promise<Bench> {
   return place;
 }
 
+test(
+  '[LOCK-12] what another agent holds is read-only in every worktree, for one that works in another',
+  wherePossible,
+  async () => {
+    using place = await setUp('claude-code');
+    const git = (...words: string[]) => {
+      const { status, stderr } = spawnSync('git', words, { cwd: place.repo, encoding: 'utf8' });
+      assert.equal(status, 0, stderr);
+    };
+    git('add', '.');
+    git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'files');
+    git('worktree', 'add', '-q', '../tree');
+    git('worktree', 'add', '-q', '../gone');
+    rmSync(place.at('../gone'), { recursive: true });
+    const { out } = asClaude(
+      place,
+      'echo mine > ../tree/held.txt; echo $?; echo mine > ../tree/free.txt; echo $?',
+    );
+    assert.match(out, /^[12]\n0\n$/);
+    assert.equal(readFileSync(place.at('../tree/held.txt'), 'utf8'), 'first\n');
+  },
+);
+
 const WRITES = 'echo mine > free.txt; echo mine > held.txt; echo wrote $?';
 
 for (const [client, run] of [
@@ -248,6 +271,11 @@ test(
     }
   },
 );
+
+test('[HOOK-4] a person can switch it off in the environment of the client', wherePossible, async () => {
+  using place = await setUp('claude-code');
+  assert.equal(asClaude(place, WRITES, { COX_PROTECT_SHELLS: 'off' }).out, 'wrote 0\n');
+});
 
 test(
   '[HOOK-3] with --locks warn no shell command is protected, also after it was',

@@ -41,7 +41,7 @@ export function launcherFor(
 function askFor(client: Client, { programs, store }: Wiring): string {
   const words = [programs.node, programs.hook, client, 'shell-view'].map(shellWord);
   const more = store === undefined ? '' : ` --store ${shellWord(store)}`;
-  return `if [ -x ${words[0]} ] && [ -r ${words[1]} ] && _cox=$(mktemp -d "\${TMPDIR:-/tmp}/cox-shell-XXXXXX") && mkfifo "$_cox/input" "$_cox/output"; then
+  return `if [ "\${COX_PROTECT_SHELLS-}" != off ] && [ -x ${words[0]} ] && [ -r ${words[1]} ] && _cox=$(mktemp -d "\${TMPDIR:-/tmp}/cox-shell-XXXXXX") && mkfifo "$_cox/input" "$_cox/output"; then
   _cox_view=$( (exec setsid ${words.join(' ')} "$PPID" $$ "$_cox"${more} </dev/null 2>/dev/null) & )
   eval "$_cox_view"
   rm -rf "$_cox"
