@@ -83,6 +83,20 @@ test('[CLAIM-6] alone and without a name: primary, no claim step; AGENT_ID gives
   assert.equal(status.mode, 'single', 'who was refused has changed nothing');
 });
 
+test('[CLAIM-6] where nothing is configured one command converges; the next agent finds a project of many', async () => {
+  using place = scratch();
+  const words = ['claim', 'converge', 'F-1', 'design_code', '--evaluators', '2/2'];
+  assert.equal((await asked(place, undefined, ['claim', 'status'])).answer.mode, 'single');
+  const { code, answer } = await asked(place, undefined, words);
+  assert.deepEqual([code, answer.agent_id, answer.agent_role], [0, 'primary', 'full_stack']);
+  const held = await asked(place, undefined, ['claim', 'take', 'F-2', 'design_code']);
+  assert.equal(held.answer.agent_id, 'primary');
+  assert.equal((await asked(place, 'ann', ['claim', 'take', 'F-3', 'design_code'])).code, 0);
+  const status = (await asked(place, undefined, ['claim', 'status'])).answer;
+  assert.equal(status.mode, 'many');
+  assert.equal((await asked(place, undefined, ['claim', 'converge', 'F-2', 'design_code'])).code, 0);
+});
+
 test('[CLAIM-1] what is no name is refused by its field; escapes never reach a terminal', async () => {
   using place = scratch();
   for (const [feature, edge, field] of [

@@ -4,9 +4,9 @@ import { type Loaded, need, type Range, refused, type Verdict } from '../../ledg
 import type { EventBody } from '../../ledger/entity.ts';
 import type { Caller } from '../../ledger/lease.ts';
 import { heardSince, type SessionState } from '../sessions/index.ts';
-import { agentChanged, claimModeIn, modeChanged, type SingleAgent } from './claim-mode.ts';
+import { agentChanged, claimModeIn, isModeOpen, modeChanged, type SingleAgent } from './claim-mode.ts';
 import type { ClaimRules } from './claim-rules.ts';
-import { type ClaimState, claimsOf } from './edge-claim.ts';
+import { type ClaimState, claimsOf, heldClaims, staleClaims } from './edge-claim.ts';
 
 /**
  * The caller that asks about a feature on an edge, and the rules that apply. Plain JSON, because another
@@ -31,6 +31,8 @@ export interface Acting {
 
 export function actingIn(command: ClaimCommand, loaded: Loaded, now_ms: number): Acting | Verdict<never> {
   const { caller, unnamed, rules } = command;
+  if (isModeOpen(loaded) && unnamed === true && rules.file === undefined)
+    return lonePrimary(command, loaded, now_ms);
   const mode = claimModeIn(loaded);
   const isKnown = mode.agent?.caller_id === caller.agent_id;
   const as = (agent_id: string) => ({ ...caller, agent_id });
@@ -53,7 +55,40 @@ export function actingIn(command: ClaimCommand, loaded: Loaded, now_ms: number):
       return { caller, single: false, events: [event] };
     }
   }
+  // An agent that has a name was configured, and claims as among many.
+  if (mode.by_default === true && unnamed !== true) return { caller, single: false, events: [] };
   return { caller: as(newcomer.agent_id), single: true, events: [agentChanged(newcomer)] };
+}
+
+/**
+ * Nothing is configured: neither roles, nor the mode, nor the caller's name. If no other agent is there, the
+ * caller is the one agent of the project.
+ */
+function lonePrimary(
+  { caller, rules }: ClaimCommand,
+  loaded: Loaded,
+  now_ms: number,
+): Acting | Verdict<never> {
+  const ranges = [heardSince(now_ms - SILENT_MS), heldClaims, staleClaims];
+  if (ranges.some((range) => !loaded.hasList(range))) return need({ ranges });
+  const { agent_id } = rules.single;
+  const own = [caller.agent_id, agent_id];
+  const [here = [], ...held] = ranges.map((range) => loaded.list<SessionState | ClaimState>(range));
+  const holders = held.flat().map(({ state }) => (state as ClaimState).lease?.agent_id);
+  const sessions = here.map(({ state }) => (state as SessionState).agent_id);
+  const isAlone =
+    here.length < limits.sessions_listed_max &&
+    [...sessions, ...holders].every((each) => each === undefined || own.includes(each));
+  if (!isAlone) return { caller, single: false, events: [] };
+  // What it has claimed under its own name before stays its own.
+  const as = holders.includes(caller.agent_id) ? caller.agent_id : agent_id;
+  const agent = { agent_id: as, caller_id: caller.agent_id };
+  const event = modeChanged(
+    { mode: 'single', second_agent: 'switch', agent },
+    'unconfigured',
+    caller.agent_id,
+  );
+  return { caller: { ...caller, agent_id: as }, single: true, events: [event] };
 }
 
 const SILENT_MS = limits.session_stale_minutes_default * 60_000;

@@ -23,6 +23,8 @@ export interface ClaimMode {
   readonly second_agent: SecondAgent;
   /** Remains known in multi-agent mode: the agent ends what it began alone under the same name. */
   readonly agent?: SingleAgent | undefined;
+  /** No person has set it: an agent without a name came when no other agent was there. */
+  readonly by_default?: true | undefined;
 }
 
 const MANY: ClaimMode = { mode: 'many', second_agent: 'switch' };
@@ -37,8 +39,8 @@ export const claimModeEntity: EntityType<ClaimMode> = {
   evolve(state = MANY, { type, data }) {
     switch (type) {
       case 'claim_mode_changed': {
-        const { mode, second_agent, agent } = data as unknown as ClaimMode;
-        return { mode, second_agent, agent: agent ?? state.agent };
+        const { mode, second_agent, agent, by_default } = data as unknown as ClaimMode;
+        return { mode, second_agent, agent: agent ?? state.agent, by_default };
       }
       case 'single_agent_changed': {
         const { agent_id, caller_id } = data as unknown as SingleAgent;
@@ -55,14 +57,20 @@ export function claimModeIn(loaded: Loaded): ClaimMode {
   return loaded.get<ClaimMode>(claimModeKey)?.state ?? MANY;
 }
 
+/** Neither a person nor the arrival of a second agent has decided how many agents there are. */
+export function isModeOpen(loaded: Loaded): boolean {
+  return loaded.get<ClaimMode>(claimModeKey) === undefined;
+}
+
 export function modeChanged(
   mode: ClaimMode,
-  cause: 'operator' | 'second_agent',
+  cause: 'operator' | 'second_agent' | 'unconfigured',
   changed_by: string,
 ): EventBody {
   const agent = mode.agent === undefined ? {} : { agent: { ...mode.agent } };
   const { mode: to, second_agent } = mode;
-  const data = { mode: to, second_agent, ...agent, cause, changed_by };
+  const by_default = cause === 'unconfigured' ? { by_default: true } : {};
+  const data = { mode: to, second_agent, ...agent, ...by_default, cause, changed_by };
   return { ...claimModeKey, type: 'claim_mode_changed', data };
 }
 
@@ -90,7 +98,8 @@ export function setClaimMode({ mode, second_agent, changed_by }: SetClaimMode): 
         return refused(refuse('wrong_status', message, { holders }));
       }
       const answer = { success: true, mode, second_agent };
-      if (before.mode === mode && before.second_agent === second_agent)
+      const isSame = before.mode === mode && before.second_agent === second_agent;
+      if (isSame && before.by_default !== true && !isModeOpen(loaded))
         return commit([], { ...answer, changed: false });
       const [only] = holders;
       const alone = only === undefined || only === before.agent?.agent_id;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Loaded, Needs } from '../../ledger/decision.ts';
 import { isOver, type Lease } from '../../ledger/lease.ts';
 import { expiresAt } from './claim-context.ts';
-import { claimModeIn, claimModeKey } from './claim-mode.ts';
+import { claimModeIn, claimModeKey, isModeOpen } from './claim-mode.ts';
 import { type ClaimRules, DEFAULT_RULES } from './claim-rules.ts';
 import { normFeature } from './edge.ts';
 import {
@@ -59,13 +59,15 @@ export function claimsStatus(
   loaded: Loaded,
   now_ms: number,
 ): JsonObject {
-  const { mode, second_agent, agent } = claimModeIn(loaded);
+  const { mode: decided, second_agent, agent } = claimModeIn(loaded);
   const ranges = rangesOf(query);
   const records = ranges.flatMap((range) => loaded.list<ClaimState>(range));
   const feature = query.feature === undefined ? undefined : normFeature(query.feature);
   const held = heldIn(records, now_ms).filter(
     ({ state }) => feature === undefined || state.feature === feature,
   );
+  const isOpen = isModeOpen(loaded) && rules.file === undefined && held.length === 0;
+  const mode = isOpen ? 'single' : decided;
   const stale = held.filter((claim) => needsResolving(claim, rules, now_ms));
   const escalations = held.flatMap(({ state, lease }) => describeEscalation(state, lease));
   const truncated = ranges.some((range) => loaded.list(range).length === range.limit);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimCommand } from '../../../src/features/claims/acting.ts';
 import { claimModeKey } from '../../../src/features/claims/claim-mode.ts';
+import { DEFAULT_RULES } from '../../../src/features/claims/claim-rules.ts';
 import {
   claimEdge,
   convergeEdge,
@@ -46,7 +47,96 @@ test('[CLAIM-6] alone, an unconfigured agent is primary and full_stack, claims n
     .thenCommits(told('edge_converged', { agent_id: 'primary', agent_role: 'full_stack' }));
 });
 
-test('[CLAIM-6] it is explicit: without it nobody is primary and nothing starts by itself', () => {
+/** Without `agent_roles.yml`. */
+const plain = (more: Partial<ClaimCommand> = {}) => ({ ...more, rules: DEFAULT_RULES });
+const alone = (agent_id?: string, more: Partial<ClaimCommand> = {}) => unnamed(agent_id, plain(more));
+
+test('[CLAIM-6] while nothing is configured, a lone agent without a name is primary and full_stack, and converges', () => {
+  const converged = given().at(NOON_MS).when(convergeEdge(alone()));
+  const agent = { agent_id: 'primary', caller_id: 'agent-7f' };
+  converged.thenCommits(
+    mode('claim_mode_changed', { mode: 'single', second_agent: 'switch', agent, cause: 'unconfigured' }),
+    told('edge_started', { granted_to: 'primary', agent_role: 'full_stack' }),
+    told('edge_converged', { agent_id: 'primary', agent_role: 'full_stack' }),
+  );
+  given(...converged.facts)
+    .at(NOON_MS + 1)
+    .when(convergeEdge(alone('agent-7f', { edge: 'code_unit_tests' })))
+    .answering({ agent_id: 'primary', action: 'edge_converged' });
+});
+
+test('[CLAIM-6] it is not alone beside another session, or another agent’s claim', () => {
+  const others: Fact[][] = [
+    [session('bob', NOON_MS - MINUTE_MS)],
+    given()
+      .at(NOON_MS)
+      .when(claimEdge(by('bob', undefined, plain({ edge: 'x' })))).facts,
+  ];
+  for (const facts of others)
+    given(...facts)
+      .at(NOON_MS + 1)
+      .when(convergeEdge(alone()))
+      .thenRefuses('edge_not_started');
+  // Its own session is no other agent's, and one that has been silent for long is over.
+  given(session('agent-7f', NOON_MS), session('bob', NOON_MS - 60 * MINUTE_MS))
+    .at(NOON_MS + 1)
+    .when(convergeEdge(alone()))
+    .answering({ agent_id: 'primary' });
+});
+
+test('[CLAIM-6] a second live agent makes it a project of many, with an event; the first ends what it began', () => {
+  const begun = given().at(NOON_MS).when(claimEdge(alone())).facts;
+  for (const second of [by('bob', undefined, plain({ edge: 'x' })), alone('agent-8a', { edge: 'x' })]) {
+    const switched = given(...begun)
+      .at(NOON_MS + 1)
+      .when(claimEdge(second))
+      .answering({ agent_id: second.caller.agent_id });
+    assert.partialDeepStrictEqual(switched.facts.at(-1)?.events[0], {
+      type: 'claim_mode_changed',
+      data: { mode: 'many', cause: 'second_agent' },
+    });
+    given(...switched.facts)
+      .at(NOON_MS + 2)
+      .when(convergeEdge(under(NOON_MS, alone())))
+      .thenCommits(told('edge_converged', { agent_id: 'primary' }));
+    given(...switched.facts)
+      .at(NOON_MS + 2)
+      .when(convergeEdge(alone('agent-9b', { edge: 'y' })))
+      .thenRefuses('edge_not_started');
+  }
+});
+
+test('[CLAIM-6] an agent with a name was configured: it claims first, also where an unnamed one was alone before', () => {
+  const named = by('bob', undefined, plain());
+  given().at(NOON_MS).when(convergeEdge(named)).thenRefuses('edge_not_started');
+  const before = given().at(NOON_MS).when(convergeEdge(alone())).facts;
+  const later_ms = NOON_MS + RULES.stale_ms;
+  given(...before)
+    .at(later_ms)
+    .when(convergeEdge(named))
+    .thenRefuses('edge_not_started');
+  given(...before)
+    .at(later_ms)
+    .when(convergeEdge(alone('agent-8a')))
+    .answering({ agent_id: 'primary' });
+});
+
+test('[CLAIM-6] what a lone agent holds under the name of its process stays its own', () => {
+  const older = given()
+    .at(NOON_MS)
+    .when(claimEdge(by('cli-root', undefined, plain()))).facts;
+  given(...older)
+    .at(NOON_MS + 1)
+    .when(convergeEdge({ ...alone('cli-root'), agent_role: 'full_stack' }))
+    .answering({ agent_id: 'cli-root', action: 'edge_converged' });
+});
+
+test('[CLAIM-6] where roles or the mode are configured, nobody is primary and nothing starts by itself', () => {
+  const many = given().at(NOON_MS).when(set('many')).facts;
+  given(...many)
+    .at(NOON_MS)
+    .when(convergeEdge(alone()))
+    .thenRefuses('edge_not_started');
   given().at(NOON_MS).when(convergeEdge(unnamed())).thenRefuses('edge_not_started');
   given()
     .at(NOON_MS)
