@@ -279,6 +279,15 @@ test('[AUD-5] [AUD-6] a named store that is not there is no empty log: refused, 
     ['replay', '--at', 'now'],
     ['diff', '--from', '1h'],
     ['log'],
+    ['audit', 'seal'],
+    ['audit', 'prune', '--before', '1d'],
+    ['status'],
+    ['stats'],
+    ['board'],
+    ['lock', 'check'],
+    ['claim', 'status'],
+    ['start'],
+    ['approve', 'x'],
   ];
   for (const store of ['sqlite:typo/x.db', 'files:typo', `sqlite:${join(place.folder, 'typo.db')}`])
     for (const [words, env, field] of lookBack.flatMap(
@@ -295,4 +304,18 @@ test('[AUD-5] [AUD-6] a named store that is not there is no empty log: refused, 
   assert.deepEqual(readdirSync(place.folder), []);
   const { terminal } = fakeTerminal(place.folder);
   assert.equal(await main(['audit', 'verify', '--json'], terminal), 0, 'the default one may be yet to come');
+});
+
+test('[CLI-1] a command that writes to a named store that is not there says that it has made one, once', async () => {
+  using place = scratch();
+  const acquire = async (file: string) => {
+    const { terminal, written } = fakeTerminal(place.folder, { COX_STORE: place.store });
+    assert.equal(await main(['lock', 'acquire', file], terminal), 0);
+    return written.err;
+  };
+  assert.match(
+    await acquire('a.ts'),
+    /^coxswain: there was no store at .*cox\.db; this command has made one\.\n/,
+  );
+  assert.equal(await acquire('b.ts'), '');
 });

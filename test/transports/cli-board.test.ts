@@ -6,7 +6,7 @@ import { width } from '../../src/transports/cli/output/text.ts';
 import { boardMetrics } from '../../src/transports/http/board-metrics.ts';
 import { until } from '../support/until.ts';
 import { type BoardPlace, boardPlace, LOOP, typed, typedJson } from './board-place.ts';
-import { cox, finished, type Scratch, scratch, start } from './support.ts';
+import { cox, finished, makeStore, type Scratch, scratch, start } from './support.ts';
 
 const EVIL = 'x\u001b[2J\u0007\u202egnp\r\n\u009b31m日本語🚀';
 
@@ -197,6 +197,7 @@ test('[PHASE-5] [CLI-1] cox forage --wait-seconds: not done by then is exit code
 
 test('[PHASE-8] [BID-1] cox board: bids, who is awaited, what is stuck and the command that helps; cox status and /metrics say so, too', async () => {
   using place = scratch();
+  await makeStore(place);
   const empty = await typed(place, ['board']);
   assert.match(empty.out, /Agents {2}nobody is on the board: start `cox up`\n\nClaims {2}none is open\n$/);
   await staged(place, async (as) => {
@@ -304,6 +305,7 @@ test('[CLI-1] cox board and cox unearth: no line is wider than the terminal, wha
 
 test('[CLI-1] cox board alone is a screen; its verbs are still there, and a wrong one is a mistake', async () => {
   using place = scratch();
+  await makeStore(place);
   assert.equal((await typedJson(place, 'board', 'status')).code, 0);
   assert.equal((await typed(place, ['board'])).code, 0);
   const { code, err } = await typed(place, ['board', 'stauts']);

@@ -7,7 +7,7 @@ import { operationsByName } from '../../src/runtime/operation-list.ts';
 import { main } from '../../src/transports/cli/main.ts';
 import { width } from '../../src/transports/cli/output/text.ts';
 import { inTerminal } from '../support/pty.ts';
-import { fakeTerminal, type Scratch, scratch } from './support.ts';
+import { fakeTerminal, makeStore, type Scratch, scratch } from './support.ts';
 
 async function typed(
   place: Scratch,
@@ -43,6 +43,7 @@ const EVIL = 'x\u001b[2J\u0007\u202egnp\r\n\u009b31m\u0301\u0301\u0301\u0301\u03
 
 test('[CLI-1] status: nothing there is said, and nothing needs anybody', async () => {
   using place = scratch();
+  await makeStore(place);
   const { code, out } = await typed(place, ['status']);
   assert.equal(code, 0);
   for (const line of ['Needs you  nothing', 'Agents  nobody is here', 'Locks  none', 'Work  none'])

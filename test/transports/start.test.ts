@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { main } from '../../src/transports/cli/main.ts';
 import { ALICE, settableClock, startApi, withKey } from './api.ts';
-import { fakeTerminal, scratch } from './support.ts';
+import { fakeTerminal, makeStore, scratch } from './support.ts';
 
 const TOUCHED = new Date('2026-03-01T09:30:00Z');
 
@@ -21,6 +21,7 @@ function workspace(features: Readonly<Record<string, string>>) {
   }
   return {
     async cox(...words: string[]) {
+      await makeStore(place);
       const { terminal, written } = fakeTerminal(place.folder, { COX_STORE: place.store, AGENT_ID: 'ann' });
       const code = await main(words, terminal);
       return {

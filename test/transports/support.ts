@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import type { Terminal } from '../../src/transports/cli/output/terminal.ts';
 
@@ -34,6 +35,11 @@ function cleanEnv(cwd: string, extra: Record<string, string> = {}): Record<strin
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(inherited), COX_STATE_DIR: stateFolder(cwd), ...extra };
+}
+
+/** A named store is made by the first command that writes to it; for tests of commands that only look. */
+export async function makeStore({ store, folder }: Scratch): Promise<void> {
+  await (await open({ store, cwd: folder })).close();
 }
 
 export function stateFolder(folder: string): string {

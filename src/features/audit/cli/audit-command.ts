@@ -16,12 +16,7 @@ import { type Verification, verify } from '../../../ledger/audit/verify-log.ts';
 import { invalid } from '../../../runtime/answer.ts';
 import { progress } from '../../../transports/cli/output/progress.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
-import {
-  type CommonOptions,
-  cliIdentity,
-  withStore,
-  withStoreThere,
-} from '../../../transports/cli/program/common.ts';
+import { type CommonOptions, cliIdentity, withStoreThere } from '../../../transports/cli/program/common.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
 
 export interface AuditVerifyOptions extends CommonOptions {
@@ -41,7 +36,7 @@ export interface ArchiveOptions extends CommonOptions {
 const DAY_MS = 24 * 3600 * 1000;
 
 export async function sealLog(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {
-  return await withStore(options, terminal, async ({ store, project, clock }) => {
+  return await withStoreThere(options, terminal, async ({ store, project, clock }) => {
     const rows = await seal(store, project, clock, { all: true, onProgress: progress(terminal, 'sealed') });
     const [head] = await store.trail.sealsBefore(project, Number.MAX_SAFE_INTEGER, 1);
     return { success: true, sealed_rows: rows, ...headOf(head) };
@@ -177,7 +172,7 @@ async function retaining(
 ): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
-  return await withStore(options, terminal, async ({ store, project, clock }) => {
+  return await withStoreThere(options, terminal, async ({ store, project, clock }) => {
     const { now_ms } = await store.find(project, {});
     const days = Number(terminal.env.AUDIT_RETENTION_DAYS || limits.audit_retention_days_default);
     if (!(days >= 2 && days <= 100_000))

@@ -5,7 +5,7 @@ import {
   type CommonOptions,
   conclude,
   type Result,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { pictureBoard } from '../runner/picture.ts';
 import { settleIfDue } from '../runner/settle-quietly.ts';
@@ -13,7 +13,7 @@ import { boardLines } from './board-screen.ts';
 
 /** `cox board` alone. */
 export async function showBoard(options: CommonOptions, terminal: Terminal, result: Result): Promise<void> {
-  const answer = await withStore(options, terminal, async (coxswain) => {
+  const answer = await withStoreThere(options, terminal, async (coxswain) => {
     await settleIfDue(coxswain, housekeeperOf(coxswain));
     return { success: true, ...(await pictureBoard(coxswain)).seen };
   });

@@ -6,7 +6,7 @@ import {
   type CommonOptions,
   conclude,
   type Result,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { unknownArtefact } from '../publish-artefact.ts';
 import { storyOf } from '../runner/artefact-story.ts';
@@ -21,7 +21,7 @@ export async function unearth(
   result: Result,
 ): Promise<void> {
   let now_ms = 0;
-  const answer: JsonObject = await withStore(options, terminal, async (coxswain) => {
+  const answer: JsonObject = await withStoreThere(options, terminal, async (coxswain) => {
     await settleIfDue(coxswain, housekeeperOf(coxswain));
     const id = await findArtefact(coxswain, given);
     if (typeof id !== 'string') return id;

@@ -4,7 +4,7 @@ import {
   type CommonOptions,
   cliIdentity,
   cliShowing,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { readNumber } from '../../../transports/shared/input-fields.ts';
 import { routeWork } from '../operations/route-work-operation.ts';
@@ -22,7 +22,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
     ...(agents === undefined ? {} : { agents: agents.map(readAgent) }),
     ...(limit === undefined ? {} : { limit: readNumber(limit) }),
   };
-  return await withStore(options, terminal, async (coxswain) =>
+  return await withStoreThere(options, terminal, async (coxswain) =>
     coxswain.connect(who.actor, 'operator', cliShowing(terminal.env)).perform(routeWork, input),
   );
 }

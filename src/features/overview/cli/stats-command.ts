@@ -2,7 +2,7 @@ import { isoTime } from '../../../kernel/clock.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { invalid } from '../../../runtime/answer.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
-import { type CommonOptions, cliIdentity, withStore } from '../../../transports/cli/program/common.ts';
+import { type CommonOptions, cliIdentity, withStoreThere } from '../../../transports/cli/program/common.ts';
 import { readMoment } from '../../audit/cli/index.ts';
 import { getStats } from '../../audit/index.ts';
 
@@ -13,7 +13,7 @@ export interface StatsOptions extends CommonOptions {
 export async function showStats(options: StatsOptions, terminal: Terminal): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
-  return await withStore(options, terminal, async (coxswain) => {
+  return await withStoreThere(options, terminal, async (coxswain) => {
     const input: { since?: string } = {};
     if (options.since !== undefined) {
       const read = await readMoment(coxswain, 'since', options.since);

@@ -7,7 +7,7 @@ import {
   cliIdentity,
   conclude,
   type Result,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { lookAround } from '../take-overview.ts';
 import { statusLines } from './status-screen.ts';
@@ -15,7 +15,7 @@ import { statusLines } from './status-screen.ts';
 export async function describeStatus(options: CommonOptions, terminal: Terminal): Promise<JsonObject> {
   const who = cliIdentity(options, terminal.env);
   if (!who.ok) return who.refusal;
-  return await withStore(options, terminal, async (coxswain, { notice }) => {
+  return await withStoreThere(options, terminal, async (coxswain, { notice }) => {
     const { seen, now_ms } = await lookAround(coxswain);
     const about = {
       agent_id: who.actor.agent_id,

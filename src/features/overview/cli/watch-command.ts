@@ -14,7 +14,7 @@ import {
   type CommonOptions,
   conclude,
   type Result,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { untilStopped } from '../../../transports/cli/program/signals.ts';
 import { lookAround } from '../take-overview.ts';
@@ -40,7 +40,7 @@ export async function watch(options: WatchOptions, terminal: Terminal, result: R
   void stopped.signal.then(() => over.abort());
   terminal.gone?.addEventListener('abort', () => over.abort());
   try {
-    const answer = await withStore(options, terminal, async (coxswain) => {
+    const answer = await withStoreThere(options, terminal, async (coxswain) => {
       const pictured = terminal.seen?.out === true && options.json !== true;
       if (!pictured) await tellLines(coxswain, since, options, terminal, over.signal);
       else if (options.once === true) await drawOnce(coxswain, options, terminal);

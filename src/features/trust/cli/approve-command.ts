@@ -8,7 +8,7 @@ import {
   type CommonOptions,
   cliIdentity,
   cliShowing,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { confirmed, isPerson, type Person, personAuthority } from '../../../transports/cli/program/person.ts';
 import type { ApprovalState } from '../approvals/approval.ts';
@@ -29,7 +29,7 @@ export async function decide(
   options: DecisionOptions,
   terminal: Terminal,
 ): Promise<JsonObject> {
-  return await withStore(options, terminal, async (coxswain) => {
+  return await withStoreThere(options, terminal, async (coxswain) => {
     // A caller without authority is turned away before being shown anything.
     const person = await personAuthority(coxswain, terminal, options);
     if (!isPerson(person)) return person;

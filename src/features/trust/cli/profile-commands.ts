@@ -7,7 +7,7 @@ import {
   declareCommon,
   mergedOptions,
   type Result,
-  withStore,
+  withStoreThere,
 } from '../../../transports/cli/program/common.ts';
 import { addExamples } from '../../../transports/cli/program/services.ts';
 
@@ -25,7 +25,7 @@ export function declareProfiles(program: Command, terminal: Terminal, result: Re
     const who = cliIdentity(options, terminal.env);
     if (!who.ok) return await conclude(terminal, who.refusal, options, result);
     const { exportProfiles } = await import('./profile-export.ts');
-    const answer = await withStore(options, terminal, (coxswain) =>
+    const answer = await withStoreThere(options, terminal, (coxswain) =>
       exportProfiles(coxswain, options.all === true),
     );
     if (options.json === true || isRefusal(answer)) await conclude(terminal, answer, options, result);

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { open } from '../../../index.ts';
 import { quickClock, systemClock } from '../../../kernel/clock.ts';
@@ -138,7 +139,7 @@ function forShortProcess(): Pick<OpenOptions, 'leaves' | 'clock' | 'random'> {
   return { leaves: true, clock: quickClock, random: quickRandom() };
 }
 
-/** Opens, uses and closes the store. A failure to open is an answer like any other. */
+/** Opens, uses and closes the store, and says so if a named one was made. A failure to open is an answer like any other. */
 export async function withStore(
   options: CommonOptions,
   terminal: Terminal,
@@ -146,6 +147,8 @@ export async function withStore(
 ): Promise<JsonObject> {
   const chosen = placeOf(options, terminal);
   if (!chosen.ok) return chosen.refusal;
+  const named = fileOf(chosen.place.store);
+  const isNew = named !== undefined && isAbsent(named);
   try {
     let isNews = false;
     const announce = () => {
@@ -153,6 +156,7 @@ export async function withStore(
     };
     const coxswain = await open({ ...chosen.place, announce, ...(terminal.ends ? forShortProcess() : {}) });
     try {
+      if (isNew) await terminal.err(`coxswain: there was no store at ${named}; this command has made one.\n`);
       return await use(coxswain, chosen.place);
     } finally {
       await coxswain.close();
@@ -166,9 +170,7 @@ export async function withStore(
   }
 }
 
-/**
- * The same for commands that look back: a store that does not exist yet has no history, so it is not created.
- */
+/** The same for commands that only look: a named store that does not exist yet is a typo, and is not created. */
 export async function withStoreThere(
   options: CommonOptions,
   terminal: Terminal,
@@ -185,14 +187,22 @@ export async function withStoreThere(
  * typo.
  */
 export function refuseAbsent(store: string | undefined, field: string): Refusal | undefined {
-  const path = /^(?:sqlite|files):(.+)$/s.exec(store ?? '')?.[1];
+  const path = fileOf(store);
   if (path === undefined || !isAbsent(path)) return undefined;
-  return invalid(field, 'a store that is there already; opening it would make an empty one');
+  return invalid(field, 'a store that is there already; a command that writes would make an empty one');
+}
+
+/** The file or folder of a store that was named. */
+function fileOf(store: string | undefined): string | undefined {
+  return /^(?:sqlite|files):(.+)$/s.exec(store ?? '')?.[1];
 }
 
 function isAbsent(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined;
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+    const above = dirname(path);
+    // Below a file nothing can be made; opening it says so.
+    return statSync(above, { throwIfNoEntry: false })?.isDirectory() ?? isAbsent(above);
   } catch {
     // It may exist but be unreachable; opening it says why.
     return false;

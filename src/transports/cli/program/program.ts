@@ -20,6 +20,7 @@ import {
   mergedOptions,
   type Result,
   withStore,
+  withStoreThere,
 } from './common.ts';
 import { fillFromFile } from './file-field.ts';
 import { declareFields, readFields, sayInFlags } from './flags.ts';
@@ -122,12 +123,13 @@ async function runOperation(
   else if (posing !== undefined) answer = posing;
   else if (unread !== undefined) answer = unread;
   else if (operation.personal === true)
-    answer = await withStore(options, terminal, async (coxswain) => {
+    answer = await withStoreThere(options, terminal, async (coxswain) => {
       const { performPersonally } = await import('../../../features/trust/cli/approve-command.ts');
       return await performPersonally(coxswain, terminal, operation, read.input);
     });
-  else
-    answer = await withStore(storeFor(operation, options), terminal, async (coxswain) =>
+  else {
+    const inStore = operation.mutates ? withStore : withStoreThere;
+    answer = await inStore(storeFor(operation, options), terminal, async (coxswain) =>
       performOnce(
         await connectFor(operation, coxswain, who.actor, terminal, options),
         operation,
@@ -136,6 +138,7 @@ async function runOperation(
         options.json === true,
       ),
     );
+  }
   const said = options.json === true ? answer : sayInFlags(answer, operation, fields);
   await conclude(terminal, said, options, result);
 }
