@@ -132,7 +132,8 @@ async function told(client: Client, isWired: boolean): Promise<string[]> {
 }
 
 const ORDINARY = [
-  `printf 'a  b\\n\\t$HOME "q" \\\\ %s\\n' "it's"; echo wrong >&2; exit 3`,
+  `printf 'a  b\\n\\t$HOME "q" \\\\ %s\\n' "it's"; exit 3`,
+  'echo wrong >&2; exit 1',
   'cat held.txt free.txt; pwd; echo "$0 $#"; git status --short; ulimit -n; umask',
   'cat <<END | tr a-z A-Z\nlines $((1 + 2))\n\nEND',
   'node -e "process.exit(process.stdin.isTTY ? 1 : 5)"; echo $?; kill -TERM $$',

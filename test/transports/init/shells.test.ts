@@ -221,6 +221,17 @@ test(
     const outside = spawnSync('readlink', ['/proc/self/ns/mnt'], { encoding: 'utf8' }).stdout;
     const harness = { AI_AGENT: 'claude-code_2-1-325_harness', CLAUDE_PROJECT_DIR: place.repo };
     assert.equal(asClaude(place, 'readlink /proc/self/ns/mnt', harness).out, outside);
+    const hook = { ...harness, CLAUDE_CODE_CHILD_SESSION: '1' };
+    assert.equal(asClaude(place, 'true && echo both', hook).out, 'both\n');
+    const server = spawn(prefixOf(place), ["'sleep' '60'"], {
+      env: { ...place.env, ...harness },
+      stdio: 'ignore',
+    });
+    try {
+      await until(async () => readFileSync(`/proc/${server.pid}/comm`, 'utf8') === 'sleep\n');
+    } finally {
+      server.kill('SIGKILL');
+    }
     // Older versions don't say so, but set the folder for hooks and servers only.
     const older = { AI_AGENT: '', CLAUDE_PROJECT_DIR: place.repo };
     assert.equal(asClaude(place, 'readlink /proc/self/ns/mnt', older).out, outside);

@@ -41,7 +41,7 @@ export function launcherFor(
 function askFor(client: Client, { programs, store }: Wiring): string {
   const words = [programs.node, programs.hook, client, 'shell-view'].map(shellWord);
   const more = store === undefined ? '' : ` --store ${shellWord(store)}`;
-  return `if [ "\${COX_PROTECT_SHELLS-}" != off ] && [ -x ${words[0]} ] && [ -r ${words[1]} ] && _cox=$(mktemp -d "\${TMPDIR:-/tmp}/cox-shell-XXXXXX") && mkfifo "$_cox/input" "$_cox/output"; then
+  return `if [ "\${COX_PROTECT_SHELLS-}" != off ] && [ -x ${words[0]} ] && [ -r ${words[1]} ] && _cox=$(mktemp -d "\${TMPDIR:-/tmp}/cox-shell-XXXXXX" 2>/dev/null) && mkfifo "$_cox/input" "$_cox/output" 2>/dev/null; then
   _cox_view=$( (exec setsid ${words.join(' ')} "$PPID" $$ "$_cox"${more} </dev/null 2>/dev/null) & )
   eval "$_cox_view"
   rm -rf "$_cox"
@@ -62,6 +62,8 @@ case \${AI_AGENT-} in
   *) own=\${CLAUDE_PROJECT_DIR-} ;;
 esac
 if [ -n "$own" ]; then
+  # An MCP server is one program: its process is the one that Claude Code has started.
+  [ "$own" = 1 ] && [ -z "\${CLAUDE_CODE_CHILD_SESSION-}" ] && exec /bin/sh -c "exec $1"
   read -r parent <"/proc/$PPID/comm"
   case $parent in
     bash) exec bash -c "$1" ;;
