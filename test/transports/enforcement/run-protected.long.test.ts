@@ -11,22 +11,52 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { until } from '../../support/until.ts';
 import { COX, type Finished, Place, type Repository } from './support.ts';
 import { type Way, waysToChange } from './ways-to-change.ts';
 
 /** No way to change a file is known to the code that is tested: the kernel refuses the write. */
-function inRun(repository: Repository, flags: readonly string[], command: readonly string[]): Finished {
-  return repository.run(process.execPath, [COX, 'run', '--protect', 'require', ...flags, '--', ...command]);
+function inRun(
+  repository: Repository,
+  flags: readonly string[],
+  command: readonly string[],
+  env: Record<string, string> = {},
+  time_ms_max?: number,
+): Finished {
+  const words = [COX, 'run', '--protect', 'require', ...flags, '--', ...command];
+  return repository.run(process.execPath, words, env, '', time_ms_max);
 }
 
-function stateOf(path: string): string {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return 'gone';
-  if (!found.isFile()) return found.isSymbolicLink() ? 'a link' : 'no file';
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
+/** Some 30 seconds, on a machine that does nothing else. */
+const CORPUS_MS_MAX = 300_000;
+/** What the held file is before each way: not what was committed. */
+const CHANGED = 'first line, changed\nsecond line\n';
+
+/** Where the programs of this project's own dependencies are, and Python itself: what stands for it may take a while to find it. */
+function programs(place: Place): Record<string, string> {
+  const BIN = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+  const { stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+  const PATH = stdout ? `${dirname(stdout.trim())}:${place.env.PATH}` : (place.env.PATH ?? '');
+  return { BIN, PATH, CHANGED: CHANGED.trimEnd() };
+}
+
+/** Of what a file is, with its mode, owner and times. */
+interface FileState {
+  readonly content: string;
+  readonly about: string;
+}
+
+function stateOf(path: string): FileState {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return { content: 'gone', about: '' };
+  const { mode, uid, gid, nlink, mtimeNs, ctimeNs } = found;
+  const about = [mode.toString(8), uid, gid, nlink, mtimeNs, ctimeNs].join(' ');
+  if (!found.isFile()) return { content: found.isSymbolicLink() ? 'a link' : 'no file', about };
+  return { content: createHash('sha256').update(readFileSync(path)).digest('hex'), about };
 }
 
 /** A place in which each way has a file of its own, so that one run can try them all. */
@@ -42,37 +72,49 @@ function prepared(place: Place, name: string, ways: readonly Way[]): Repository 
   repository.must('add', '.');
   repository.must('commit', '-qm', 'files');
   for (const [index] of ways.entries())
-    writeFileSync(join(repository.root, `w${index}`, 'held.txt'), 'first line, changed\nsecond line\n');
+    writeFileSync(join(repository.root, `w${index}`, 'held.txt'), CHANGED);
   return repository;
 }
 
-/** The same in a file that no earlier way has changed; says its number if it works. */
+/** The same in a file that no earlier way has changed; says its number if the content changes, and with a minus if only the rest does. */
 function controlOf({ script }: Way, index: number): string {
-  return `(cd w${index} && rm -f held.txt && printf 'first line, changed\\nsecond line\\n' > held.txt && ln -f held.txt linked.txt &&
-before=$(sha256sum held.txt); { (${script}
-) } </dev/null >/dev/null 2>&1; [ "$(sha256sum held.txt 2>/dev/null)" = "$before" ] && [ ! -L held.txt ] || echo ${index})\n`;
+  const about = 'stat -c "%F %a %u %g %h %.Y %.Z" "$here"';
+  return `(cd w${index} && rm -f held.txt && printf '${CHANGED.replaceAll('\n', '\\n')}' > held.txt && ln -f held.txt linked.txt &&
+here=$PWD/held.txt; about=$(${about}); { (${script}
+) } </dev/null >/dev/null 2>&1
+[ -f "$here" ] && [ ! -L "$here" ] && [ "$(<"$here")" = "$CHANGED" ] || { echo ${index}; exit; }; [ "$(${about})" = "$about" ] || echo -${index}) 2>/dev/null\n`;
 }
 
-/** Each in its folder; whether it succeeds is not asked. */
-function scriptOf(ways: readonly Way[]): string {
-  return ways
-    .map(({ script }, index) => `(cd w${index} && { ${script}\n} </dev/null >/dev/null 2>&1)\n`)
-    .join('');
+/** In its folder; whether it succeeds is not asked. */
+function tried({ script }: Way, index: number): string {
+  return `(cd w${index} && { ${script}\n} </dev/null >/dev/null 2>&1)\n`;
+}
+
+/** Longer than one argument of a program may be. */
+function written(place: Place, parts: readonly string[]): string {
+  const path = join(place.folder, `script-${parts.length}`);
+  writeFileSync(path, parts.join(''));
+  return path;
 }
 
 test('[LOCK-12] in a protected run no way to write changes a held file, and outside each of them does', async (t) => {
   using place = new Place();
   const ways = waysToChange();
+  const env = programs(place);
   const heldOf = (repository: Repository) =>
     ways.map((_, index) => stateOf(join(repository.root, `w${index}`, 'held.txt')));
 
   const control = prepared(place, 'outside', ways);
-  const { out } = control.run('bash', ['-c', `set +e\n${ways.map(controlOf).join('')}`]);
+  const { out } = control.run('bash', [written(place, ways.map(controlOf))], env, '', CORPUS_MS_MAX);
   // A program that this machine does not have changes nothing, and proves nothing.
-  const working = new Set(out.split('\n').filter((line) => line !== ''));
-  const idle = ways.filter((_, index) => !working.has(String(index))).map(({ name }) => name);
-  t.diagnostic(`${working.size} of ${ways.length} ways change a file here; not: ${idle.join(' ¦ ')}`);
-  assert.ok(working.size >= 150, `only ${working.size} ways work here`);
+  const said = new Set(out.split('\n'));
+  const working = ways.filter((_, index) => said.has(String(index)));
+  const besides = ways.filter((_, index) => said.has(`-${index}`));
+  const idle = ways.filter((way) => !working.includes(way) && !besides.includes(way)).map(({ name }) => name);
+  t.diagnostic(
+    `${working.length} of ${ways.length} ways change a file here, ${besides.length} its mode, owner, times or names; not: ${idle.join(' ¦ ')}`,
+  );
+  assert.ok(working.length >= 300, `only ${working.length} ways work here`);
 
   const repository = prepared(place, 'inside', ways);
   const held = ways.map((_, index) => `w${index}/held.txt`);
@@ -81,11 +123,15 @@ test('[LOCK-12] in a protected run no way to write changes a held file, and outs
     assert.equal(answer.success, true, JSON.stringify(answer));
   }
   const states = heldOf(repository);
-  const { code, err } = inRun(repository, ['--agent', 'alice'], ['bash', '-c', `${scriptOf(ways)} exit 0`]);
+  const everything = ['bash', written(place, [...ways.map(tried), 'exit 0'])];
+  const { code, err } = inRun(repository, ['--agent', 'alice'], everything, env, CORPUS_MS_MAX);
   assert.equal(code, 0, err);
   const changed = heldOf(repository);
   assert.deepEqual(
-    ways.filter((_, index) => states[index] !== changed[index]).map(({ name }) => name),
+    ways.flatMap(({ name }, index) => {
+      const [before, after] = [states[index], changed[index]];
+      return isDeepStrictEqual(before, after) ? [] : [{ name, before, after }];
+    }),
     [],
   );
 });

@@ -64,9 +64,15 @@ export class Repository {
     this.root = root;
   }
 
-  run(file: string, words: readonly string[], env: Record<string, string> = {}, input = ''): Finished {
+  run(
+    file: string,
+    words: readonly string[],
+    env: Record<string, string> = {},
+    input = '',
+    time_ms_max = 60_000,
+  ): Finished {
     const options = { cwd: this.root, env: { ...this.place.env, ...env }, input, encoding: 'utf8' } as const;
-    const { status, stdout, stderr } = spawnSync(file, words, { ...options, timeout: 60_000 });
+    const { status, stdout, stderr } = spawnSync(file, words, { ...options, timeout: time_ms_max });
     return { code: status, out: stdout, err: stderr };
   }
 

@@ -1,3 +1,14 @@
+import {
+  IO_URING,
+  METADATA,
+  MORE_GIT,
+  MORE_NODE,
+  MORE_PERL,
+  MORE_PYTHON,
+  NODE_FLAGS,
+} from './ways-of-languages.ts';
+import { ARCHIVES, BASH, COMPILERS, EDITORS, FILES, TOOLS, WRAPPERS } from './ways-of-tools.ts';
+
 /**
  * Ways to change the file `held.txt` in the folder one stands in; `other.txt` is beside it, `linked.txt` is a hard link to it, and the
  * folder is part of a git repository in which the file differs from the last commit. Nothing here is known to the code that protects.
@@ -238,7 +249,8 @@ const linesOf = (text: string): string[] => text.split('\n').filter((line) => li
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function waysToChange(): Way[] {
-  const shell = [...linesOf(SHELL), ...linesOf(GIT)].map((line) => ({ name: line, script: line }));
+  const lines = [SHELL, GIT, BASH, WRAPPERS, FILES, ARCHIVES, COMPILERS, EDITORS, TOOLS, MORE_GIT, METADATA];
+  const shell = lines.flatMap(linesOf).map((line) => ({ name: line, script: line }));
   const program = (start: string, lines: string) =>
     linesOf(lines).map((line) => ({ name: `${start} ${line}`, script: `${start} ${quoted(line)}` }));
   return [
@@ -246,6 +258,14 @@ export function waysToChange(): Way[] {
     ...program(`${quoted(process.execPath)} -e`, NODE),
     ...program('python3 -c', PYTHON),
     ...program('perl -e', PERL),
+    ...program(`${quoted(process.execPath)} -e`, MORE_NODE),
+    ...linesOf(NODE_FLAGS).map((line) => ({
+      name: `node ${line}`,
+      script: `${quoted(process.execPath)} ${line}`,
+    })),
+    ...program('python3 -c', MORE_PYTHON),
+    ...program('perl -e', MORE_PERL),
+    { name: 'io_uring', script: `python3 -c ${quoted(IO_URING)}` },
     { name: 'perl -i', script: "perl -pi -e 's/first/last/' held.txt" },
     { name: 'perl -i.bak', script: "perl -i.bak -pe 's/first/last/' held.txt" },
   ];
