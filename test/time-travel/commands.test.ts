@@ -319,3 +319,24 @@ test('[CLI-1] a command that writes to a named store that is not there says that
   );
   assert.equal(await acquire('b.ts'), '');
 });
+
+test('[AUD-6] audit verify says in a sentence what it covers and what it does not', async () => {
+  using place = scratch();
+  const run = async (...words: string[]) => {
+    const { terminal, written } = fakeTerminal(place.folder, { COX_STORE: place.store });
+    assert.equal(await main([...words, '--json'], terminal), 0, words.join(' '));
+    return JSON.parse(written.out) as JsonObject;
+  };
+  await run('lock', 'acquire', 'a.ts');
+  assert.match(String((await run('audit', 'verify')).message), /^Nothing is sealed yet: .*`cox audit seal`/);
+  await run('audit', 'seal');
+  assert.match(
+    String((await run('audit', 'verify')).message),
+    /^All \d+ rows are sealed, and none was changed/,
+  );
+  await run('lock', 'acquire', 'b.ts');
+  assert.match(
+    String((await run('audit', 'verify')).message),
+    /sealed rows: none was changed.*not sealed yet/,
+  );
+});

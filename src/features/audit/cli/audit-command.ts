@@ -16,6 +16,7 @@ import { type Verification, verify } from '../../../ledger/audit/verify-log.ts';
 import { invalid } from '../../../runtime/answer.ts';
 import { progress } from '../../../transports/cli/output/progress.ts';
 import type { Terminal } from '../../../transports/cli/output/terminal.ts';
+import { counted } from '../../../transports/cli/output/text.ts';
 import { type CommonOptions, cliIdentity, withStoreThere } from '../../../transports/cli/program/common.ts';
 import { ArchiveWriter, archivedRows, checkArchive } from './archive-file.ts';
 
@@ -70,7 +71,7 @@ function describe({ fault, seals, rows, removed, head, tail }: Verification, now
       ? {}
       : { unsealed_seconds: Math.max(0, Math.round((now_ms - tail.oldest_at_ms) / 1000)) }),
   };
-  if (fault === undefined) return { success: true, ...found };
+  if (fault === undefined) return { success: true, message: covered(rows, tail.rows), ...found };
   const { kind, position, segment, message } = fault;
   return {
     success: false,
@@ -83,6 +84,17 @@ function describe({ fault, seals, rows, removed, head, tail }: Verification, now
     message,
     remedy: 'Keep a copy of the store as it is: it is evidence. Then restore a copy that verifies.',
   };
+}
+
+/** What "intact" covers and what it does not, in a sentence. */
+function covered(sealed: number, unsealed: number): string {
+  const rest = unsealed === 1 ? 'the 1 row after them is' : `the ${unsealed} rows after them are`;
+  if (sealed > 0)
+    return unsealed === 0
+      ? `All ${sealed} rows are sealed, and none was changed, removed or reordered.`
+      : `${counted(sealed, 'sealed row')}: none was changed, removed or reordered; ${rest} not sealed yet, so a change of them might not be noticed.`;
+  if (unsealed === 0) return 'The log is empty: there is nothing to verify.';
+  return `Nothing is sealed yet: of ${counted(unsealed, 'row')} none is damaged, but a careful change might not be noticed. \`cox audit seal\` seals them now.`;
 }
 
 export async function pruneLog(options: PruneOptions, terminal: Terminal): Promise<JsonObject> {
