@@ -120,6 +120,16 @@ test('what is not there, not allowed or not JSON', async () => {
     [missing.status, missing.body.error, (missing.body.near as string[])[0]],
     [404, 'not_found', '/locks/acquire'],
   );
+  // By the words of the command line, and of the operation.
+  for (const [path, meant] of [
+    ['/task/done', '/tasks/done'],
+    ['/lock/acquire', '/locks/acquire'],
+    ['/work/gett', '/work/get'],
+    ['/complete_work', '/work/complete'],
+  ] as const) {
+    const { body } = await http.post(path, {});
+    assert.ok((body.near as string[]).includes(meant), path);
+  }
   const wrong = await http.send('GET', '/locks/acquire');
   assert.deepEqual(
     [wrong.status, wrong.headers.allow, wrong.body.error],

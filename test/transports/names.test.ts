@@ -120,7 +120,9 @@ test('names: operations, routes and commands', () => {
 /** Addresses that users of other coordinators know. */
 const ALIASES = [
   'check_locks GET /locks/active',
+  'get_work POST /work/get',
   'list_work GET /work/queue',
+  'get_work_batch POST /work/get-batch',
   'claims_status GET /api/status',
   'route_work POST /api/start',
 ];

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { routeTable } from '../../scripts/route-table.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { operations, operationsByName } from '../../src/runtime/operation-list.ts';
 import { sampleOf } from '../../src/transports/http/openapi.ts';
@@ -161,4 +163,9 @@ test('[HTTP-6] the page to try it: nothing from elsewhere, no frames, no other f
     'page.css%00.js',
   ])
     assert.equal((await door.ask('GET', `/docs/${path}`)).status, 404, path);
+});
+
+test('docs/http.md lists every route of an operation', () => {
+  const manual = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
+  assert.ok(manual.includes(routeTable()), 'run `node scripts/route-table.ts`');
 });

@@ -3,6 +3,7 @@ import { nearest } from '../../kernel/nearest.ts';
 import { refusalOf } from '../../runtime/answer.ts';
 import type { Coxswain } from '../../runtime/coxswain.ts';
 import { LogFeed } from '../../runtime/log-feed.ts';
+import { operations } from '../../runtime/operation-list.ts';
 import type { McpEndpoint } from '../mcp/mcp-http.ts';
 import {
   Authenticator,
@@ -244,12 +245,30 @@ class ApiHandler {
   }
 
   async #notFound(exchange: Exchange): Promise<void> {
-    const near = nearest(
-      exchange.path,
-      this.routes.map(({ path }) => path),
+    const paths = this.routes.map(({ path }) => path);
+    const near = [...new Set([...meantByWords(exchange.path), ...nearest(exchange.path, paths)])].slice(
+      0,
+      NEAR_MAX,
     );
     await exchange.turnAway(404, 'not_found', 'Nothing is here; see GET /openapi.json.', { near });
   }
+}
+
+const NEAR_MAX = 3;
+
+/** A path made of the words of the command line or of an operation's name: `/task/done`, `/acquire_lock`. */
+function meantByWords(path: string): string[] {
+  const words = path
+    .slice(1)
+    .split('/')
+    .map((word) => word.replaceAll('-', '_'));
+  const [first = '', second = ''] = words;
+  return operations
+    .filter(
+      ({ name, group, verb }) =>
+        name === words.at(-1) || (verb === second && [group, `${group}s`].includes(first)),
+    )
+    .map(({ route }) => route.path);
 }
 
 function defaultConfig(): ApiConfig {

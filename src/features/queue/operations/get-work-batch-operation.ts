@@ -11,6 +11,7 @@ export const getWorkBatch = {
   verb: 'get-batch',
   summary: 'Claim up to `count` tasks at once, most urgent first.',
   route: { method: 'POST', path: '/work/claim-batch' },
+  aliases: [{ method: 'POST', path: '/work/get-batch' }],
   mutates: true,
   standard: false,
   waits: 'wait_seconds',

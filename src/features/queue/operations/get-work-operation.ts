@@ -24,6 +24,7 @@ export const getWork = {
   summary:
     'Claim the most urgent task that is ready. It is yours until expires_at; end it with complete_work.',
   route: { method: 'POST', path: '/work/claim' },
+  aliases: [{ method: 'POST', path: '/work/get' }],
   mutates: true,
   standard: true,
   positional: ['task_types'],
