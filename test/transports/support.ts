@@ -30,10 +30,12 @@ export function scratch(): Scratch {
 
 /** Nothing of the user who runs the tests: neither their store nor their identity nor their port allocations. */
 function cleanEnv(cwd: string, extra: Record<string, string> = {}): Record<string, string> {
-  const inherited = ['PATH', 'HOME', 'TMPDIR', 'SYSTEMROOT', 'NODE_COMPILE_CACHE'].flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+  const inherited = ['PATH', 'HOME', 'TMPDIR', 'SYSTEMROOT', 'NODE_COMPILE_CACHE', 'COX_BUNDLE'].flatMap(
+    (name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value] as const];
+    },
+  );
   return { ...Object.fromEntries(inherited), COX_STATE_DIR: stateFolder(cwd), ...extra };
 }
 

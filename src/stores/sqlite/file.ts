@@ -51,22 +51,27 @@ export async function openFile(
   } catch (error) {
     throw folderFailure(error);
   }
-  const patience = new Patience(clock, random);
+  const patience = new Patience({ path: file, clock, random });
   let database: DatabaseSync | undefined;
-  for (;;) {
-    try {
-      // No busy handler: it would block the whole process, and it lets some writers starve. The writer does
-      // its own waiting. It stays open while we wait: the process that closes a file last cleans up after all others.
-      database ??= new DatabaseSync(file, { timeout: 0 });
-      setUp(database, brief && existsSync(`${file}-wal`));
-      return database;
-    } catch (error) {
-      if (!isBusy(error) || patience.isOver(OPEN_WAIT_MS, OPEN_WAIT_MS)) {
+  try {
+    for (;;) {
+      try {
+        // No busy handler: it would block the whole process, and it lets some writers starve. The writer does
+        // its own waiting. It stays open while we wait: the process that closes a file last cleans up after all others.
+        database ??= new DatabaseSync(file, { timeout: 0 });
+        setUp(database, brief && existsSync(`${file}-wal`));
+        return database;
+      } catch (error) {
+        if (isBusy(error) && !patience.isOver(OPEN_WAIT_MS, OPEN_WAIT_MS)) {
+          await patience.pause();
+          continue;
+        }
         database?.close();
         throw storeFailure(error, file);
       }
     }
-    await patience.pause();
+  } finally {
+    patience.end();
   }
 }
 

@@ -1,10 +1,24 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/ids.ts';
+import type { WaitingLine } from './waiting-line.ts';
 
 /** A timer that is due comes so late at most on a machine with nothing else to do. */
 const LATE_MS = 10;
 /** However busy the machine is: a caller wants an answer. */
 const ENOUGH_MS = 60_000;
+/** Most waits are over sooner. Only then does a process get in line. */
+const IN_LINE_AFTER_MS = 40;
+/** For each process that is before it, a process in line waits so much longer between two tries. */
+const FOR_EACH_MS = 12;
+const PAUSE_MS_MAX = 1000;
+/** With more than so many in line, each has to wait for longer by itself, and so has to be given more time. */
+const CROWD = 16;
+
+interface Place {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
 
 /**
  * How long a process has waited for others to leave the file. On a machine with more to do than it has processors for, a pause of
@@ -14,16 +28,15 @@ const ENOUGH_MS = 60_000;
  * SQLite's own waiting blocks the process and starves some: one of four made 874 commits, another none.
  */
 export class Patience {
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #place: Place;
   readonly #started_ms: number;
+  #line: WaitingLine | undefined;
   #waited_ms = 0;
   #moved_ms = 0;
 
-  constructor(clock: Clock, random: Random) {
-    this.#clock = clock;
-    this.#random = random;
-    this.#started_ms = clock.elapsed_ms();
+  constructor(place: Place) {
+    this.#place = place;
+    this.#started_ms = place.clock.elapsed_ms();
   }
 
   /** Another process made progress: it is slow perhaps, but not stuck. */
@@ -33,21 +46,36 @@ export class Patience {
 
   /** `stuck_ms`: without progress of any process; `wait_ms_max`: in all. */
   isOver(stuck_ms: number, wait_ms_max: number): boolean {
+    const longer = Math.max(1, (this.#line?.length ?? 1) / CROWD);
     return (
-      this.#waited_ms - this.#moved_ms > stuck_ms ||
-      this.#waited_ms > wait_ms_max ||
-      this.#clock.elapsed_ms() - this.#started_ms > Math.max(ENOUGH_MS, wait_ms_max)
+      this.#waited_ms - this.#moved_ms > stuck_ms * longer ||
+      this.#waited_ms > wait_ms_max * longer ||
+      this.#place.clock.elapsed_ms() - this.#started_ms > Math.max(ENOUGH_MS, wait_ms_max)
     );
   }
 
-  /**
-   * A random time that gets shorter the longer this process has waited, but never so short that the waiting processes take the
-   * processor from the one that writes: 32 of them made 25 commits a second.
-   */
+  /** Tries that follow each other more closely would take the processor from the one that writes: 32 processes made 25 commits a second. */
   async pause(): Promise<void> {
-    const pause_ms = 1 + this.#random.fraction() * Math.max(8, 16 - this.#waited_ms / 20);
-    const began_ms = this.#clock.elapsed_ms();
-    await this.#clock.sleep(pause_ms);
-    this.#waited_ms += Math.min(this.#clock.elapsed_ms() - began_ms, pause_ms + LATE_MS);
+    const { clock, random } = this.#place;
+    if (this.#waited_ms > IN_LINE_AFTER_MS) await this.#getInLine();
+    const before = this.#line?.look();
+    const span_ms = before === undefined ? 16 : Math.min(PAUSE_MS_MAX, 8 + before * FOR_EACH_MS);
+    // Others that leave may make it the first meanwhile: so not all of it.
+    const pause_ms = 1 + span_ms * random.fraction();
+    const began_ms = clock.elapsed_ms();
+    await clock.sleep(pause_ms);
+    this.#waited_ms += Math.min(clock.elapsed_ms() - began_ms, pause_ms + LATE_MS);
+  }
+
+  async #getInLine(): Promise<void> {
+    if (this.#line !== undefined) return;
+    const { WaitingLine } = await import('./waiting-line.ts');
+    this.#line = new WaitingLine(this.#place.path, this.#place.clock.now_ms());
+  }
+
+  /** The file was got, or is given up. */
+  end(): void {
+    this.#line?.leave();
+    this.#line = undefined;
   }
 }

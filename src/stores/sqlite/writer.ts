@@ -283,23 +283,7 @@ export class Writer {
    * process would find itself inside the transaction.
    */
   async #transact(stuck_ms: number, wait_ms_max: number, body: () => void): Promise<void> {
-    let patience: Patience | undefined;
-    let version: number | undefined;
-    for (;;) {
-      this.checkFile();
-      try {
-        this.statements.begin();
-        break;
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        patience ??= new Patience(this.#clock, this.#random);
-        const current = this.#committedVersion();
-        if (current !== version) patience.moved();
-        version = current;
-        if (patience.isOver(stuck_ms, wait_ms_max)) throw error;
-        await patience.pause();
-      }
-    }
+    await this.#begin(stuck_ms, wait_ms_max);
     const notes = this.#notes;
     const unreported = this.#unreported;
     try {
@@ -315,6 +299,29 @@ export class Writer {
       this.#notes = notes;
       this.#unreported = unreported;
       throw error;
+    }
+  }
+
+  async #begin(stuck_ms: number, wait_ms_max: number): Promise<void> {
+    let patience: Patience | undefined;
+    let version: number | undefined;
+    try {
+      for (;;) {
+        this.checkFile();
+        try {
+          return this.statements.begin();
+        } catch (error) {
+          if (!isBusy(error)) throw error;
+          patience ??= new Patience({ path: this.#path, clock: this.#clock, random: this.#random });
+          const current = this.#committedVersion();
+          if (current !== version) patience.moved();
+          version = current;
+          if (patience.isOver(stuck_ms, wait_ms_max)) throw error;
+        }
+        await patience.pause();
+      }
+    } finally {
+      patience?.end();
     }
   }
 
