@@ -32,7 +32,7 @@ const WORDS_CHARS_MAX = 200;
 export function leaveHandoff(
   session: SessionName,
   completed: readonly string[],
-  acted_ms: readonly number[] = [],
+  acted = 0,
 ): Decision<JsonObject> {
   const handoffs = handoffRange(session.agent_id, HANDOFFS_LOOKED_AT);
   const changesets = changesetRange(session, CHANGESETS_LOOKED_AT);
@@ -58,7 +58,8 @@ export function leaveHandoff(
       const relevant_files = unique(changed.flatMap((each) => each.state.files));
       const completed_work = finished(completed, since_ms, loaded);
       const in_progress = unfinished(session, since_ms, loaded);
-      const acts = acted_ms.filter((at_ms) => at_ms > since_ms).length;
+      // Giving back a lock after its own hand-off must not hide what the agent wrote.
+      const acts = own.length > 0 ? 0 : acted;
       if (relevant_files.length + completed_work.length + in_progress.length + acts === 0)
         return refused(nothingToSay);
       const counts = { files: relevant_files.length, done: completed_work.length, begun: in_progress.length };

@@ -20,19 +20,17 @@ export async function leaveFinalHandoff(step: Step, session: SessionName): Promi
   const since_ms = loaded.get<SessionState>(key)?.state.started_at_ms;
   if (since_ms === undefined) return;
   const completed = await completedBy(step, session, since_ms);
-  const acted = await timesActed(step, session, since_ms);
+  const acted = await countActs(step, session, since_ms);
   await step.chore('write_handoff', leaveHandoff(session, completed, acted));
 }
 
-/** When it changed anything, newest first. */
-async function timesActed(step: Step, session: SessionName, since_ms: number): Promise<number[]> {
+/** How often it changed anything. */
+async function countActs(step: Step, session: SessionName, since_ms: number): Promise<number> {
   const { entries } = await step.search({ agent_id: session.agent_id, since_ms, limit: ACTS_MAX });
-  return entries
-    .filter(
-      ({ session_id, events }) =>
-        session_id === session.session_id && events.some(({ kind }) => !NO_ACTS.has(kind)),
-    )
-    .map(({ at_ms }) => at_ms);
+  return entries.filter(
+    ({ session_id, events }) =>
+      session_id === session.session_id && events.some(({ kind }) => !NO_ACTS.has(kind)),
+  ).length;
 }
 
 /** No record says who completed a task: the log does. */

@@ -146,6 +146,8 @@ test('[HOOK-1] an agent that wrote its own hand-off is believed; a silent visit 
   await alice.edited('a.txt');
   await stage.ask('alice', 'acquire_lock', { file_path: 'b.txt', reason: 'not given back' });
   await stage.ask('alice', 'write_handoff', { summary: 'all done' });
+  // The lock that was taken by editing is given back after that.
+  await alice.hook('turn-end');
   await alice.hook('session-end');
   await bob.start();
   await bob.hook('session-end');
