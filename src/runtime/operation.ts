@@ -176,6 +176,8 @@ export interface InternalCommand<I extends object = object> extends Access {
 export interface CommandLineForm {
   /** The second of its words: `cox lock acquire`. */
   readonly verb: string;
+  /** Other words that people guess: `cox lock list`. They are not shown, but they work. */
+  readonly also?: readonly string[];
   /** The field that is filled with the contents of the file that is named. */
   readonly file?: string;
   /** The arguments without a flag, in order. */

@@ -12,8 +12,38 @@ async function typed(...words: string[]) {
   return { code, ...written };
 }
 
+test('[CLI-1] help begins with the few commands that people need first, and says where the others are', async () => {
+  const { code, out } = await typed('--help');
+  assert.equal(code, 0);
+  const listed = [...out.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name);
+  assert.ok(listed.length >= 8 && listed.length <= 12, listed.join(' '));
+  assert.match(out, /cox help --all/);
+  for (const words of [['help'], ['-h']]) assert.equal((await typed(...words)).out, out, words.join(' '));
+  assert.equal((await typed('--help', '--all')).out, (await typed('help', '--all')).out);
+});
+
+test('[CLI-1] what one would guess to list things works, and its help is help', async () => {
+  for (const group of [
+    'lock',
+    'work',
+    'handoff',
+    'mail',
+    'port',
+    'claim',
+    'task',
+    'session',
+    'approval',
+    'changeset',
+  ]) {
+    const { code, err } = await typed(group, 'list', '--store', 'memory:');
+    assert.doesNotMatch(err, /There is no command/, group);
+    assert.notEqual(code, 4, group);
+    assert.match((await typed('help', group, 'list')).out, /\nExamples:\n/, group);
+  }
+});
+
 test('[CLI-1] the overview: one screen, 80 columns, a line for each group, exit codes', async () => {
-  const { code, out, err } = await typed('--help');
+  const { code, out, err } = await typed('help', '--all');
   assert.deepEqual([code, err], [0, '']);
   const lines = out.trimEnd().split('\n');
   assert.ok(lines.length <= 70, `${lines.length} lines`);
@@ -52,7 +82,7 @@ test('[CLI-1] help goes as deep as the words do, and says what to type instead o
     [['help', 'lok'], /There is no command "lok"\. Did you mean: cox log, cox lock/],
     [['help', 'lock', 'aquire'], /cox lock acquire/],
     [['lock', 'status'], /There is no command "status"\. cox lock has: acquire, release, check\./],
-    [['--agent', 'bob', 'lock', 'list'], /cox lock has: .*\bcheck\b/],
+    [['--agent', 'bob', 'lock', 'status'], /cox lock has: .*\bcheck\b/],
     [['--agent', 'bob', 'lock', 'chek'], /Did you mean: cox lock check\?/],
     [['guard', 'rum'], /Did you mean: cox guard run/],
     [['wach'], /cox watch/],

@@ -58,6 +58,7 @@ export const portsStatus = {
   name: 'ports_status',
   group: 'port',
   verb: 'status',
+  also: ['list'],
   summary: 'Which sessions have which ports on this machine, and for how long.',
   route: { method: 'GET', path: '/ports/status' },
   mutates: false,

@@ -32,7 +32,7 @@ async function answer(argv: string[], terminal: Terminal): Promise<number> {
     getOutHelpWidth: () => Math.min(terminal.columns, 120),
     getErrHelpWidth: () => Math.min(terminal.columns, 120),
   };
-  const program = await buildProgram(terminal, result, output, argv[0]);
+  const program = await buildProgram(terminal, result, output, argv[0], argv.includes('--all'));
   try {
     await program.parseAsync(helpAsFlag(guardAsRun(argv, program), program), { from: 'user' });
     return result.code;
@@ -58,10 +58,13 @@ async function answer(argv: string[], terminal: Terminal): Promise<number> {
  */
 function helpAsFlag(argv: readonly string[], program: Command): string[] {
   const [first, ...words] = argv;
+  // `cox help --all`: the flag is the overview's.
+  if (['help', '--help', '-h'].includes(first ?? '') && words.every((word) => word === '--all'))
+    return ['--help'];
   if (first !== 'help') return [...argv];
   let command: Command | undefined = program;
   for (const word of words.filter((each) => !each.startsWith('-')))
-    command = command?.commands.find((inner) => inner.name() === word);
+    command = command?.commands.find((inner) => inner.name() === word || inner.aliases().includes(word));
   return command === undefined ? words : [...words, '--help'];
 }
 

@@ -11,6 +11,7 @@ export const claimsStatus = {
   name: 'claims_status',
   group: 'claim',
   verb: 'status',
+  also: ['list'],
   summary: 'Who has claimed which edges, which claims are stale, which convergences wait for a person.',
   route: { method: 'GET', path: '/claims/status' },
   aliases: [{ method: 'GET', path: '/api/status' }],

@@ -10,6 +10,7 @@ export const checkLocks = {
   name: 'check_locks',
   group: 'lock',
   verb: 'check',
+  also: ['list'],
   summary: 'Who holds or waits for which files, folders and globs, why and until when.',
   route: { method: 'POST', path: '/locks/check' },
   aliases: [{ method: 'GET', path: '/locks/active' }],

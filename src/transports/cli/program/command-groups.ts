@@ -27,6 +27,21 @@ export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   key: 'API keys for agents that come over HTTP.',
 };
 
+/** What people do first, in that order. */
+const FIRST = [
+  'init',
+  'doctor',
+  'status',
+  'watch',
+  'run',
+  'lock',
+  'work',
+  'handoff',
+  'approve',
+  'log',
+  'demo',
+];
+
 /** In the order of the overview. */
 const HEADINGS: readonly [heading: string, names: readonly string[]][] = [
   [
@@ -47,17 +62,23 @@ function placeOf(name: string): { heading: string; order: number } {
 }
 
 /**
- * The overview lists the commands under headings. The common options are left out of it: each command shows
+ * The overview lists the commands under headings, or only those to begin with. The common options are left out of it: each command shows
  * them, and they would come before the list.
  */
-export function arrange(program: Command): void {
+export function arrange(program: Command, all: boolean): void {
   // The same array that the parser searches: only its order changes.
   (program.commands as Command[]).sort((a, b) => placeOf(a.name()).order - placeOf(b.name()).order);
   for (const command of program.commands) command.helpGroup(placeOf(command.name()).heading);
   for (const parent of [program, ...program.commands.filter(({ commands }) => commands.length > 0)])
     parent.configureHelp({
       visibleOptions: () => [],
-      visibleCommands: ({ commands }) => [...commands],
+      visibleCommands: ({ commands }) => (all || parent !== program ? [...commands] : firstOf(commands)),
       subcommandTerm: (command) => command.name(),
     });
+}
+
+function firstOf(commands: readonly Command[]): Command[] {
+  return FIRST.flatMap(
+    (name) => commands.find((command) => command.name() === name)?.helpGroup('To begin with:') ?? [],
+  );
 }

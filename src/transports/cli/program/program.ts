@@ -30,6 +30,10 @@ import { addExamples } from './services.ts';
 import { untilStopped } from './signals.ts';
 import { finish, finishLater } from './unfinished.ts';
 
+const MORE = `
+All commands, in groups: cox help --all. One of them, with examples: cox help COMMAND.
+`;
+
 const EPILOGUE = `
 Everywhere: --json, --store URL, --project NAME, --agent ID, --no-color, --help
 
@@ -40,13 +44,15 @@ Try:
 Exit codes: 0 done, 1 refused, 2 usage, 3 awaits a person, 4 store unreachable`;
 
 /**
- * Without `wanted`, all commands; otherwise only those needed for a command line that begins with this word.
+ * Without `wanted`, all commands; otherwise only those needed for a command line that begins with this word. `all`: the overview
+ * shows every command instead of the ten to begin with.
  */
 export async function buildProgram(
   terminal: Terminal,
   result: Result,
   output: OutputConfiguration,
   wanted?: string,
+  all = true,
 ): Promise<Command> {
   const program = new Command('cox')
     .description('Coordinates AI coding agents on one codebase: who may touch what, who does what.')
@@ -54,7 +60,7 @@ export async function buildProgram(
     .helpOption('-h, --help', 'Show help.')
     // main.ts treats `help` as a flag, at any depth.
     .helpCommand(false)
-    .addHelpText('after', EPILOGUE)
+    .addHelpText('after', all ? EPILOGUE : `${MORE}${EPILOGUE}`)
     // A flag's value may look like another flag; only the command it belongs to parses it.
     .enablePositionalOptions()
     .exitOverride()
@@ -63,7 +69,7 @@ export async function buildProgram(
   const { groups, parts } = neededFor(wanted);
   declareOperations(program, terminal, result, groups);
   for (const { load } of parts) (await load())(program, terminal, result);
-  arrange(program);
+  arrange(program, all);
   return program;
 }
 
@@ -90,6 +96,7 @@ function declareOperations(
     );
     for (const operation of members) {
       const verb = command.command(operation.verb).summary(operation.summary).description(operation.summary);
+      for (const word of operation.also ?? []) verb.alias(word);
       addExamples(verb, operation.examples);
       finishLater(verb, async () => {
         const schema = (await operation.input()).json;
