@@ -176,7 +176,7 @@ git -C build/clone log --oneline
 git worktree add -q build/tree topic
 git worktree list | wc -l
 git -C build/tree status --short
-git worktree remove build/tree
+git worktree prune
 git format-patch -1 -o build HEAD
 git diff HEAD~1 > build/change.patch; wc -l < build/change.patch
 git apply --check -R build/change.patch
@@ -280,6 +280,8 @@ printf '1p\nq\n' | ed -s README.md
 printf 'a\nmore\n.\nw\nq\n' | ed -s build/list
 tmux -L "day$$" new-session -d 'sleep 5' && tmux -L "day$$" ls | wc -l; tmux -L "day$$" kill-server
 su -c 'id -u' root < /dev/null 2>&1 | tail -1
+ssh -G example.org | grep -c '^hostname example.org'
+ssh -V 2>&1 | wc -l
 crontab -l > /dev/null 2>&1; echo asked
 getent hosts localhost | wc -l
 free > /dev/null; echo $?

@@ -65,10 +65,14 @@ function dayOf(folder: string, commands: readonly string[]): string {
   return script;
 }
 
+/** Without privileges, files of other users are shown with another owner in a user namespace. */
+const OTHERS = process.getuid?.() === 0 ? /(?!)/g : /\b(root root|nobody no\w+)\b/g;
+
 /** What differs from one time to the next anyway: places, times, numbers of processes, and random names. */
 function normalised(text: string, folder: string): string {
   return text
     .replaceAll(folder, '<folder>')
+    .replace(OTHERS, '<other user>')
     .replace(/\b\d+(\.\d+)? ?(ms|s|MB|kB|bytes)\b/g, '<n> $2')
     .replace(/\b\d{4}-\d\d-\d\d[T_][\d:._]+Z?/g, '<time>')
     .replace(/\b\d\d:\d\d(:\d\d)?\b/g, '<time>')

@@ -205,7 +205,7 @@ my $name = 'held.txt'; syscall 76, $name, 1
 export const METADATA = `
 chmod 600 held.txt
 chmod +x held.txt
-chmod -R a-w .
+chmod -R 640 held.txt
 chmod 755 linked.txt
 chown 12:34 held.txt
 chgrp 12 held.txt
