@@ -4,7 +4,7 @@ import { open } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { main } from '../../src/transports/cli/main.ts';
 import { personsTerminal } from './person.ts';
-import { fakeTerminal, type Scratch, scratch } from './support.ts';
+import { fakeTerminal, makeStore, type Scratch, scratch } from './support.ts';
 
 async function typed(place: Scratch, agent: string | undefined, words: readonly string[], role?: string) {
   // An empty variable is one that is not there.
@@ -23,7 +23,7 @@ test('[CLAIM-1] two terminals: one has it, the other is told who, and goes away 
   using place = scratch();
   const first = await typed(place, 'ann', ['claim', 'take', 'F-1', 'design→code'], 'architect');
   assert.equal(first.code, 0);
-  assert.match(first.out, /agent role +architect/);
+  assert.match(first.out, /^ann works on F-1, design→code as architect\.\n/);
   const second = await typed(place, 'ben', ['claim', 'take', 'F-1', 'Design-Code']);
   assert.equal(second.code, 1);
   assert.match(second.err, /claim_rejected: design→code on F-1 is already claimed by ann\./);
@@ -86,6 +86,7 @@ test('[CLAIM-6] alone and without a name: primary, no claim step; AGENT_ID gives
 test('[CLAIM-6] where nothing is configured one command converges; the next agent finds a project of many', async () => {
   using place = scratch();
   const words = ['claim', 'converge', 'F-1', 'design_code', '--evaluators', '2/2'];
+  await makeStore(place);
   assert.equal((await asked(place, undefined, ['claim', 'status'])).answer.mode, 'single');
   const { code, answer } = await asked(place, undefined, words);
   assert.deepEqual([code, answer.agent_id, answer.agent_role], [0, 'primary', 'full_stack']);

@@ -279,3 +279,35 @@ test('status: the store without its password, the project, locks and work', asyn
   const elsewhere = await typed(place.folder, ['status', '--json', '--project', 'other'], env);
   assert.deepEqual((JSON.parse(elsewhere.out) as JsonObject).locks, []);
 });
+
+test('[CLI-1] what was done is a sentence for people, and a record for programs', async () => {
+  using place = scratch();
+  const run = async (...words: string[]) => {
+    const { code, out } = await typed(place.folder, words, { COX_STORE: place.store, AGENT_ID: 'alice' });
+    assert.equal(code, 0, words.join(' '));
+    return out;
+  };
+  assert.equal(await run('lock', 'acquire', 'src/app.ts'), 'alice locked src/app.ts for 2 h.\n');
+  assert.equal(await run('lock', 'acquire', 'src/app.ts'), 'alice still has src/app.ts, now for 2 h.\n');
+  assert.equal(
+    await run('lock', 'acquire', 'a.ts', 'b/', '--shared'),
+    'alice locked a.ts, b/ with other readers for 2 h.\n',
+  );
+  assert.equal(await run('lock', 'release', 'a.ts', 'b/'), 'alice released a.ts, b/.\n');
+  assert.match(
+    await run('work', 'submit', 'test', 'run the tests'),
+    /^The task is in the queue, pending: [\w-]{36}\n$/,
+  );
+  assert.match(
+    await run('work', 'get'),
+    /^alice has this task for 30 min: run the tests \(test\)\nWhen it is done: cox work complete /,
+  );
+  assert.match(await run('handoff', 'write', 'all done'), /^The hand-off is written: /);
+  assert.equal(await run('mail', 'send', 'hello', '--to', 'bob'), 'Sent to bob.\n');
+  assert.equal(
+    await run('session', 'end'),
+    'The session of alice has ended: 1 lock released, 1 task returned.\n',
+  );
+  const record = JSON.parse(await run('lock', 'acquire', 'src/app.ts', '--json')) as JsonObject;
+  assert.equal(record.action, 'acquired');
+});

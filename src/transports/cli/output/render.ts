@@ -4,12 +4,17 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { renderHandoff, renderMessage } from './documents.ts';
 import { oneLine, type View } from './layout.ts';
 import { statusStyle } from './paint.ts';
+import { sentenceFor } from './sentences.ts';
 import { renderTable } from './table.ts';
+import type { Done } from './terminal.ts';
 import { padded, plain, width, wrapped } from './text.ts';
 import { isRow, isRows, label, timeOf, valueText } from './values.ts';
 
 /** Answers for people. Text written by other agents is shown without control sequences. */
-export function renderAnswer(answer: JsonObject, view: View): string {
+export function renderAnswer(answer: JsonObject, view: View, about?: Done): string {
+  const sentence =
+    about === undefined ? undefined : sentenceFor(about.operation, answer, about.agent_id, view);
+  if (sentence !== undefined) return `${sentence}\n`;
   const { success: _, ...rest } = answer;
   const lines = renderFields(rest, view, 0);
   return lines.length === 0 ? 'done\n' : `${lines.join('\n')}\n`;

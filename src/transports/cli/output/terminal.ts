@@ -105,16 +105,23 @@ async function write(stream: NodeJS.WriteStream, text: string, onGone: () => voi
   onGone();
 }
 
+/** The operation that was done, and by which agent: some answers are a sentence about it. */
+export interface Done {
+  readonly operation: string;
+  readonly agent_id: string;
+}
+
 export async function print(
   terminal: Terminal,
   answer: JsonObject,
   options: { json?: boolean | undefined; color?: boolean | undefined; now_ms: number },
+  about?: Done,
 ): Promise<void> {
   if (options.json === true) return await terminal.out(`${jsonLine(answer)}\n`);
   // A program that calls us does not need this module and should not wait for it.
   const { renderAnswer, renderRefusal } = await import('./render.ts');
   if (verdictOf(answer) === 'done')
-    await terminal.out(renderAnswer(answer, viewOf(terminal, options, 'out')));
+    await terminal.out(renderAnswer(answer, viewOf(terminal, options, 'out'), about));
   else await terminal.err(renderRefusal(answer, viewOf(terminal, options, 'err')));
 }
 

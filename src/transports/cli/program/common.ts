@@ -22,7 +22,7 @@ import {
   environmentRole,
 } from '../../shared/identity.ts';
 import type { Field } from '../../shared/input-fields.ts';
-import { print, type Terminal } from '../output/terminal.ts';
+import { type Done, print, type Terminal } from '../output/terminal.ts';
 
 export interface CommonOptions {
   readonly json?: boolean;
@@ -219,9 +219,11 @@ export async function conclude(
   answer: JsonObject,
   options: CommonOptions,
   result: Result,
+  about?: Done,
 ): Promise<void> {
   result.code = EXIT_CODES[verdictOf(answer)];
-  await print(terminal, answer, { json: options.json, color: options.color, now_ms: systemClock.now_ms() });
+  const { json, color } = options;
+  await print(terminal, answer, { json, color, now_ms: systemClock.now_ms() }, about);
 }
 
 /**

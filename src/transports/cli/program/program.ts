@@ -147,7 +147,8 @@ async function runOperation(
     );
   }
   const said = options.json === true ? answer : sayInFlags(answer, operation, fields);
-  await conclude(terminal, said, options, result);
+  const about = who.ok ? { operation: operation.name, agent_id: who.actor.agent_id } : undefined;
+  await conclude(terminal, said, options, result, about);
 }
 
 /** Operations that need the highest trust are done as a person, if the caller can be shown to be one. */
