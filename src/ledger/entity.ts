@@ -35,6 +35,19 @@ export interface IndexKeys {
   readonly links?: readonly string[] | undefined;
 }
 
+/**
+ * A record whose presence says that something is granted, in a store that other programs write to as well.
+ * What is known of it while it is free lies elsewhere there.
+ */
+export interface GrantedItem<S = JsonObject> {
+  isHeld(state: S): boolean;
+  /** What another program has put there, on top of what is known here. */
+  foreign(id: string, shown: JsonObject, state: S | undefined): S;
+  isForeign(state: S): boolean;
+  /** Without what another program has put there. */
+  own(state: S, at_ms: number): S;
+}
+
 export interface EntityType<S = JsonObject> {
   readonly kind: string;
   evolve(state: S | undefined, event: EventBody, at_ms: number): S;
@@ -46,8 +59,8 @@ export interface EntityType<S = JsonObject> {
   readonly steady?: boolean;
   /** From this time on the record no longer matters, and a store may sweep it away. */
   over_ms?(state: S): number | undefined;
-  /** Other programs read from its record when it is over: a store says that very moment, without a margin. */
-  readonly swept_at_end?: boolean;
+  /** Then a store says the very moment when it is over, without a margin. */
+  readonly granted?: GrantedItem<S>;
   /** What people look for in it, in stores that people and other programs look into. */
   shown?(state: S): JsonObject;
   /**

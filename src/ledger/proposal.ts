@@ -166,7 +166,8 @@ export function propose(
       version: nextVersion(record, at_ms),
       expected: record?.version ?? 0,
       wasSought: record !== undefined || loaded.has(key),
-      born: isAnew(key) ? undefined : record?.born,
+      // Version 0: another program's item is there, and no record of ours yet.
+      born: isAnew(key) || record?.version === 0 ? undefined : record?.born,
       state,
       state_before: record?.state,
       keys: type.index(state, key.id),

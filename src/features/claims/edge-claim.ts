@@ -44,6 +44,8 @@ export interface ClaimState {
   readonly asked?: true | undefined;
   /** A foreign log did not say who started it; the holder's name is made up. */
   readonly unnamed?: true | undefined;
+  /** Another program holds it, by an item of its own in the table; beside what is known here. */
+  readonly elsewhere?: { readonly own?: ClaimState | undefined } | undefined;
   readonly agent_role?: string | undefined;
   /** When it was last claimed; kept after it was released. */
   readonly started_at_ms?: number | undefined;
@@ -156,6 +158,7 @@ function evolve(before: ClaimState | undefined, event: EventBody, at_ms: number)
         lease: data.lease,
         asked: data.asked,
         unnamed: data.unnamed,
+        elsewhere: undefined,
         agent_role: data.agent_role,
         started_at_ms: at_ms,
         iteration: undefined,
@@ -226,14 +229,17 @@ function freed({
   stale_since_ms: _____,
   kept_by: ______,
   escalation: _______,
+  elsewhere,
   ...rest
 }: ClaimState): ClaimState {
-  return rest;
+  const { own } = elsewhere ?? {};
+  if (own === undefined) return rest;
+  const { started_at_ms, last_active_ms } = own;
+  return { ...rest, started_at_ms, last_active_ms };
 }
 
 export const claimEntity: EntityType<ClaimState> = {
   kind: CLAIM,
-  swept_at_end: true,
   evolve,
   over_ms(state) {
     const lease = heldLease(state);

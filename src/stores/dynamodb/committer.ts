@@ -168,6 +168,12 @@ function explain(
     if (about.is === 'row') return { status: 'committed', stamp: 0 };
     if (about.is === 'record') found.set(keyText(about.key), { item });
     if (about.is === 'witness') unknown.push(about.key);
+    if (about.is === 'granted') {
+      // Ours while it is held: then there is nothing at the other place.
+      const isHeld = item?.version !== undefined && item.ttl !== undefined;
+      if (isHeld) found.set(keyText(about.key), { item });
+      else unknown.push(about.key);
+    }
   }
   return { status: 'conflict', found, unknown };
 }

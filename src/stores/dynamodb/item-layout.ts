@@ -30,6 +30,19 @@ export function recordPlace(project: string, { kind, id }: EntityKey): ItemPlace
   return { PK: project, SK: `${kind.toUpperCase()}#${id}` };
 }
 
+/** `FREE#claim#REQ-F-AUTH#design_code`: a record whose own place is empty while nothing is granted. */
+export function freePlace(project: string, { kind, id }: EntityKey): ItemPlace {
+  return { PK: project, SK: `FREE#${kind}#${id}` };
+}
+
+export function freeIdOf(kind: string, sortKey: string): string {
+  return sortKey.slice('FREE##'.length + kind.length);
+}
+
+export function freeEnds({ kind, from, before }: Range): { first: string; last: string } {
+  return { first: `FREE#${kind}#${from}`, last: `FREE#${kind}#${before}` };
+}
+
 export function idOf(kind: string, sortKey: string): string {
   return sortKey.slice(kind.length + 1);
 }

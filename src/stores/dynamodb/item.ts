@@ -53,7 +53,7 @@ export function recordItem(place: ItemPlace, { record, stamp }: Stamped, type: E
     born: number(record.born),
     stamp: number(stamp),
     state: text(state),
-    ...(over_ms === undefined ? {} : { ttl: ttl(over_ms, type.swept_at_end === true ? 0 : SWEPT_AFTER_MS) }),
+    ...(over_ms === undefined ? {} : { ttl: ttl(over_ms, type.granted === undefined ? SWEPT_AFTER_MS : 0) }),
   };
 }
 

@@ -1,9 +1,21 @@
+import { compareBytes } from '../../kernel/byte-order.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Needs, Range } from '../../ledger/decision.ts';
 import type { Entities, EntityKey, EntityRecord } from '../../ledger/entity.ts';
 import { entityType, type LoadedSet } from '../../ledger/proposal.ts';
+import { grantedRecord } from './granted-items.ts';
 import { type Item, recordOf, textOf } from './item.ts';
-import { type IndexName, type ItemPlace, idOf, indexPlace, rangeEnds, recordPlace } from './item-layout.ts';
+import {
+  freeEnds,
+  freeIdOf,
+  freePlace,
+  type IndexName,
+  type ItemPlace,
+  idOf,
+  indexPlace,
+  rangeEnds,
+  recordPlace,
+} from './item-layout.ts';
 import type { Stamps } from './stamps.ts';
 import type { TableClient } from './table-client.ts';
 
@@ -39,19 +51,33 @@ export class Loader {
     other: ItemPlace | undefined,
   ): Promise<Item | undefined> {
     const places = new Map(keys.map((key) => [recordPlace(project, key).SK, key]));
-    const wanted = [...places.keys()].map((SK) => ({ PK: project, SK }));
+    const wanted = keys.flatMap((key) => this.#placesOf(project, key));
     if (other !== undefined) wanted.push(other);
     if (wanted.length === 0) return undefined;
     const items = await this.#table.getAll(wanted);
-    for (const [SK, key] of places) into.put(key, this.record(key, items.get(SK)));
+    for (const [SK, key] of places)
+      into.put(key, this.record(key, items.get(SK), items.get(freePlace(project, key).SK)));
     return other === undefined ? undefined : items.get(other.SK);
   }
 
-  record(key: EntityKey, item: Item | undefined): EntityRecord | undefined {
-    if (item === undefined) return undefined;
-    const { record, stamp } = recordOf(key, item);
-    this.#stamps.saw(stamp);
-    return record;
+  /** `free`: the item at the place where some records lie while they are free. */
+  record(key: EntityKey, item: Item | undefined, free?: Item | undefined): EntityRecord | undefined {
+    const { granted } = entityType(this.#entities, key.kind);
+    const found =
+      granted !== undefined
+        ? grantedRecord(key, item, free, granted)
+        : item === undefined
+          ? undefined
+          : recordOf(key, item);
+    if (found !== undefined) this.#stamps.saw(found.stamp);
+    return found?.record;
+  }
+
+  #placesOf(project: string, key: EntityKey): ItemPlace[] {
+    const place = recordPlace(project, key);
+    return entityType(this.#entities, key.kind).granted === undefined
+      ? [place]
+      : [place, freePlace(project, key)];
   }
 
   async #range(project: string, range: Range): Promise<EntityRecord[]> {
@@ -73,12 +99,27 @@ export class Loader {
 
   async #idRange(project: string, range: Range, limit: number): Promise<EntityRecord[]> {
     const ends = rangeEnds(range);
-    const items = await this.#table.query(project, ends, { limit });
-    return items.flatMap((item) => {
+    const { kind } = range;
+    const rest = freeEnds(range);
+    const isGranted = entityType(this.#entities, kind).granted !== undefined;
+    const [items, free] = await Promise.all([
+      this.#table.query(project, ends, { limit }),
+      isGranted ? this.#table.query(project, rest, { limit }) : [],
+    ]);
+    const pairs = new Map<string, { held?: Item; free?: Item }>();
+    for (const item of items) {
       const SK = textOf(item, 'SK') ?? '';
-      if (SK === ends.last) return [];
-      return this.record({ kind: range.kind, id: idOf(range.kind, SK) }, item) ?? [];
-    });
+      if (SK !== ends.last) pairs.set(idOf(kind, SK), { held: item });
+    }
+    for (const item of free) {
+      const SK = textOf(item, 'SK') ?? '';
+      const id = freeIdOf(kind, SK);
+      if (SK !== rest.last) pairs.set(id, { ...pairs.get(id), free: item });
+    }
+    return [...pairs]
+      .sort(([a], [b]) => compareBytes(a, b))
+      .slice(0, limit)
+      .flatMap(([id, { held, free }]) => this.record({ kind, id }, held, free) ?? []);
   }
 
   /**
@@ -92,11 +133,13 @@ export class Loader {
     seen: Set<string>,
   ): Promise<EntityRecord[]> {
     const ids = entries.map((entry) => textOf(entry, 'id') ?? '');
-    const items = await this.#table.getAll([...new Set(ids)].map((id) => recordPlace(project, { kind, id })));
+    const wanted = [...new Set(ids)].flatMap((id) => this.#placesOf(project, { kind, id }));
+    const items = await this.#table.getAll(wanted);
     const type = entityType(this.#entities, kind);
     return entries.flatMap((entry, at) => {
       const id = ids[at] ?? '';
-      const record = this.record({ kind, id }, items.get(recordPlace(project, { kind, id }).SK));
+      const [held, free] = [recordPlace(project, { kind, id }), freePlace(project, { kind, id })];
+      const record = this.record({ kind, id }, items.get(held.SK), items.get(free.SK));
       if (record === undefined) return [];
       const keys = type.index(record.state, id);
       const current = by === 'link' ? (keys.links ?? []) : [keys[by]];

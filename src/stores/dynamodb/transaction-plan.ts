@@ -4,6 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { Entities, EntityKey, EntityType, IndexKeys } from '../../ledger/entity.ts';
 import type { Request, Unplaced } from '../../ledger/log.ts';
 import { type Expectation, entityType, type Proposal, type RecordWrite } from '../../ledger/proposal.ts';
+import { grantedChecks, grantedWrites } from './granted-items.ts';
 import { type Item, keyOf, number, recordItem, text, ttl } from './item.ts';
 import {
   type IndexName,
@@ -25,6 +26,8 @@ const DAY_MS = 24 * 3600 * 1000;
 export type About =
   | { readonly is: 'record'; readonly key: EntityKey }
   | { readonly is: 'witness'; readonly key: EntityKey }
+  /** One of the two places of a record: what is at one says nothing for certain of the other. */
+  | { readonly is: 'granted'; readonly key: EntityKey }
   /** `row`: no other caller writes under its name. */
   | { readonly is: 'operation' | 'row' | 'other' };
 
@@ -66,7 +69,7 @@ export class Planner {
     const { request, proposal } = commit;
     const transaction = [
       ...proposal.writes.flatMap((write) => this.#write(commit, write)),
-      ...proposal.expects.map((expected) => this.#expect(request, expected)),
+      ...proposal.expects.flatMap((expected) => this.#expect(request, expected)),
       this.#row(commit),
       ...(request.input_digest === '' ? [] : [this.#operation(commit)]),
     ];
@@ -89,9 +92,14 @@ export class Planner {
     return { Put: { TableName: this.#table, Item } };
   }
 
-  #write({ request, stamp }: Commit, write: RecordWrite): Planned[] {
+  #write({ request, stamp, now_ms, row }: Commit, write: RecordWrite): Planned[] {
     const { kind, id, version, born, state, expected } = write;
     const type = entityType(this.#entities, kind);
+    if (type.granted !== undefined) {
+      const writing = { table: this.#table, project: request.project, now_ms, at_ms: row.at_ms, stamp };
+      const about = { is: 'granted', key: { kind, id } } as const;
+      return grantedWrites(writing, write, type, type.granted).map((action) => ({ about, action }));
+    }
     const record = { kind, id, version, born: born ?? stamp, state };
     const place = recordPlace(request.project, write);
     const Put = {
@@ -108,12 +116,17 @@ export class Planner {
     return planned;
   }
 
-  #expect({ project, actor }: Request, { kind, id, version }: Expectation): Planned {
+  #expect({ project, actor }: Request, { kind, id, version }: Expectation): Planned[] {
     const key = { kind, id };
-    const shared = entityType(this.#entities, kind).everyones === true;
+    const { everyones, granted } = entityType(this.#entities, kind);
+    if (granted !== undefined) {
+      const about = { is: 'granted', key } as const;
+      return grantedChecks(this.#table, project, key, version).map((action) => ({ about, action }));
+    }
+    const shared = everyones === true;
     const place = shared ? witnessPlace(project, key, witnessOf(actor.agent_id)) : recordPlace(project, key);
     const ConditionCheck = { TableName: this.#table, Key: keyOf(place), ...unchanged(version) };
-    return { about: { is: shared ? 'witness' : 'record', key }, action: { ConditionCheck } };
+    return [{ about: { is: shared ? 'witness' : 'record', key }, action: { ConditionCheck } }];
   }
 
   #row({ request, row, stamp, commit_id }: Commit): Planned {
