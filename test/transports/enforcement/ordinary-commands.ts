@@ -236,7 +236,7 @@ npm uninstall --offline --no-audit --no-fund left > /dev/null
 "$BIN/tsc" --version
 "$BIN/tsc" --noEmit --strict --ignoreConfig src/app.ts
 "$BIN/esbuild" src/app.ts --bundle --outfile=build/app.js --log-level=error
-printf 'Content-Length: 58\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"shutdown","params":null}' | timeout 5 "$BIN/biome" lsp-proxy > /dev/null 2>&1; echo answered
+printf 'Content-Length: 58\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"shutdown","params":null}' | timeout 5 "$BIN/biome" lsp-proxy > /dev/null 2>&1; "$BIN/biome" stop > /dev/null 2>&1; echo answered
 echo '{"seq":1,"type":"request","command":"status"}' | "$BIN/tsserver" | grep -c version
 python3 -c 'print(6 * 7)'
 python3 -m json.tool package.json
