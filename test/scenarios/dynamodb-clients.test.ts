@@ -4,7 +4,7 @@ import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { isoTime } from '../../src/kernel/clock.ts';
 import { plainClient } from '../support/dynamodb.ts';
 import type { Behind } from '../support/dynamodb-behind.ts';
-import { itemAt, play, replayDifferences, sortKeys, touched } from './dynamodb-stage.ts';
+import { itemAt, play, replayDifferences, sortKeys, sweep, touched } from './dynamodb-stage.ts';
 
 // A client that knows only the document: one conditional PutItem to claim, one DeleteItem to be done.
 
@@ -125,5 +125,24 @@ test('[CLAIM-10] another client’s claim ends with its ttl; of several of ours 
       if (holder.startsWith('our-')) await fleets[Number(n)]?.agent(holder)('release_edge', ASKED);
       else await new DocumentClient(behind, holder).release();
     }
+  });
+});
+
+test('[CLAIM-10] a free claim that an earlier version left under its own key is claimed, and its tokens go on', async () => {
+  await play(async ({ behind, fleet, another }) => {
+    const first = await fleet.agent('a')('claim_edge', ASKED);
+    assert.equal((await fleet.agent('a')('release_edge', ASKED)).success, true);
+    const FREE = `FREE#claim#${FEATURE}#design_code`;
+    const item = (await itemAt(behind, FREE)) ?? {};
+    await sweep(behind, FREE);
+    {
+      using client = await plainClient(behind.table.endpoint);
+      const Item = { ...item, SK: { S: SK } } as unknown as Record<string, { S: string }>;
+      await client.sdk.send(new PutItemCommand({ TableName: behind.table.table, Item }));
+    }
+    const again = await (await another()).agent('b')('claim_edge', ASKED);
+    assert.equal(again.success, true, JSON.stringify(again));
+    assert.ok(Number(again.fencing_token) > Number(first.fencing_token));
+    assert.deepEqual([(await itemAt(behind, SK))?.agent_id?.S, await itemAt(behind, FREE)], ['b', undefined]);
   });
 });
