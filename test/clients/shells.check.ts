@@ -18,6 +18,7 @@ import { open } from '../../src/index.ts';
 import { sha256 } from '../../src/kernel/hash.ts';
 import { type Way, waysToChange } from '../transports/enforcement/ways-to-change.ts';
 import { makePlace, type Place, programs, root } from './place.ts';
+import { kill, workingIn } from './processes.ts';
 import { Turn } from './turn.ts';
 import { installed } from './vendors/all.ts';
 import type { Client } from './vendors/client.ts';
@@ -26,6 +27,8 @@ import { wireUp } from './wire-up.ts';
 /** A tenth of the ways to change a file; `COX_SEED` repeats a choice. */
 const seed = process.env.COX_SEED ?? String(randomInt(1_000_000));
 const PART = 0.1;
+/** Codex answers after ten seconds, whether the command has ended or not. */
+const AT_ONCE = 8;
 /** The clients whose shell commands the kernel protects. */
 const guarded = installed.filter(({ name }) => name !== 'gemini-cli');
 const FILES = { 'held.txt': 'first\n', 'free.txt': 'first\n' };
@@ -40,7 +43,11 @@ function sample(): Way[] {
 /** Each way has a folder of its own, and a script that no hook reads. */
 function filesFor(ways: readonly Way[]): Record<string, string> {
   const each = ways.map((_, index) => `(cd w${index} && bash way.sh) </dev/null >/dev/null 2>&1\n`);
-  return { 'try-all.sh': `${each.join('')}echo tried\n` };
+  const parts = Array.from({ length: Math.ceil(each.length / AT_ONCE) }, (_, at) =>
+    each.slice(at * AT_ONCE, (at + 1) * AT_ONCE).join(''),
+  );
+  const scripts = parts.map((part, at) => [`try-${at}.sh`, `${part}echo tried\n`]);
+  return { ...Object.fromEntries(scripts), 'try-all.sh': each.join('') };
 }
 
 function prepare(repo: string, ways: readonly Way[]): void {
@@ -96,7 +103,8 @@ async function tried(
   extra = async (_turn: Turn, _client: Client, _place: Place): Promise<void> => {},
 ): Promise<void> {
   const ways = sample();
-  await using place = await makePlace(filesFor(ways));
+  const files = filesFor(ways);
+  await using place = await makePlace(files);
   prepare(place.repo, ways);
   const before = statesOf(place.repo, ways);
   const outside = join(place.home, 'outside');
@@ -109,11 +117,15 @@ async function tried(
   const client = await start(place);
   await held(place, names);
   await using turn = await Turn.start(client, place);
-  const { result } = await turn.call(client.shell('bash try-all.sh'));
-  assert.match(result, /tried/);
+  for (const [name] of Object.entries(files).filter(([script]) => script !== 'try-all.sh')) {
+    const { result } = await turn.call(client.shell(`bash ${name}`));
+    assert.match(result, /tried/);
+  }
   await extra(turn, client, place);
   assert.deepEqual(changedSince(before, place.repo, ways), []);
   assert.equal((await turn.end()).code, 0);
+  // Some ways leave a program behind that still waits to write.
+  kill(workingIn(place.repo));
 }
 
 /** What a client's model is told of a command, without what differs each time. */
