@@ -30,7 +30,8 @@ export const profileScenarios: Record<string, Scenario> = {
     );
     const shown = await alice.call('show_profile', { name: 'codex-cloud-worker' });
     const { resource_limits } = shown.profile as JsonObject;
-    assert.deepEqual(resource_limits, { max_file_modifications: 50, max_execution_time: '1h' });
+    const limits = { max_file_modifications: 50, max_execution_time: '1h', max_file_reads: 'unlimited' };
+    assert.partialDeepStrictEqual(resource_limits as JsonObject, limits);
     assert.equal((await alice.call('show_profile', { name: 'constructor' })).error, 'unknown_profile');
   },
 

@@ -79,3 +79,10 @@ export class Patience {
     this.#line = undefined;
   }
 }
+
+/** What a process that waits remembers from one try to the next. */
+export interface Waited {
+  patience?: Patience;
+  /** Of the file; undefined: unknown, or not looked at yet. */
+  version?: number | undefined;
+}

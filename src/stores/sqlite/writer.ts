@@ -8,7 +8,7 @@ import { isBusy, storeFailure } from './errors.ts';
 import { FileGuard } from './file-guard.ts';
 import { Gathering } from './gathering.ts';
 import { ownRow } from './own-row.ts';
-import { Patience } from './patience.ts';
+import { Patience, type Waited } from './patience.ts';
 import { Records } from './records.ts';
 import { Statements } from './statements.ts';
 import { Wal } from './wal.ts';
@@ -280,10 +280,15 @@ export class Writer {
 
   /**
    * One transaction, with the file's write lock from its start. From there to the commit nothing is awaited: a read of this
-   * process would find itself inside the transaction.
+   * process would find itself inside the transaction. So the wait is in here: after a function that is awaited, others run first.
    */
   async #transact(stuck_ms: number, wait_ms_max: number, body: () => void): Promise<void> {
-    await this.#begin(stuck_ms, wait_ms_max);
+    const waited: Waited = {};
+    try {
+      while (!this.#begins(waited, stuck_ms, wait_ms_max)) await waited.patience?.pause();
+    } finally {
+      waited.patience?.end();
+    }
     const notes = this.#notes;
     const unreported = this.#unreported;
     try {
@@ -302,26 +307,20 @@ export class Writer {
     }
   }
 
-  async #begin(stuck_ms: number, wait_ms_max: number): Promise<void> {
-    let patience: Patience | undefined;
-    let version: number | undefined;
+  /** Whether the transaction has begun; if not, `waited` says for how long to be patient. */
+  #begins(waited: Waited, stuck_ms: number, wait_ms_max: number): boolean {
+    this.checkFile();
     try {
-      for (;;) {
-        this.checkFile();
-        try {
-          return this.statements.begin();
-        } catch (error) {
-          if (!isBusy(error)) throw error;
-          patience ??= new Patience({ path: this.#path, clock: this.#clock, random: this.#random });
-          const current = this.#committedVersion();
-          if (current !== version) patience.moved();
-          version = current;
-          if (patience.isOver(stuck_ms, wait_ms_max)) throw error;
-        }
-        await patience.pause();
-      }
-    } finally {
-      patience?.end();
+      this.statements.begin();
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      waited.patience ??= new Patience({ path: this.#path, clock: this.#clock, random: this.#random });
+      const version = this.#committedVersion();
+      if (version !== waited.version) waited.patience.moved();
+      waited.version = version;
+      if (waited.patience.isOver(stuck_ms, wait_ms_max)) throw error;
+      return false;
     }
   }
 
