@@ -4,9 +4,8 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { renderHandoff, renderMessage } from './documents.ts';
 import { oneLine, type View } from './layout.ts';
 import { statusStyle } from './paint.ts';
-import { sentenceFor } from './sentences.ts';
+import { type Done, sentenceFor } from './sentences.ts';
 import { renderTable } from './table.ts';
-import type { Done } from './terminal.ts';
 import { padded, plain, width, wrapped } from './text.ts';
 import { isRow, isRows, label, timeOf, valueText } from './values.ts';
 

@@ -2,6 +2,12 @@ import type { Json, JsonObject } from '../../../kernel/json.ts';
 import type { View } from './layout.ts';
 import { counted, plain, relative } from './text.ts';
 
+/** The operation that was done, and by which agent: some answers are a sentence about it. */
+export interface Done {
+  readonly operation: string;
+  readonly agent_id: string;
+}
+
 /** What was done, for a person: who did it, and when the view is drawn. */
 interface Told {
   readonly answer: JsonObject;

@@ -4,6 +4,7 @@ import { OutputFailure, verdictOf } from '../../../runtime/answer.ts';
 import type { Machine } from '../../shared/ancestors.ts';
 import type { View } from './layout.ts';
 import { painter, wantsColour } from './paint.ts';
+import type { Done } from './sentences.ts';
 
 /** Where a command reads its environment and writes its answer; tests bring their own. */
 export interface Terminal {
@@ -103,12 +104,6 @@ async function write(stream: NodeJS.WriteStream, text: string, onGone: () => voi
   if (!error) return;
   if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw new OutputFailure(error);
   onGone();
-}
-
-/** The operation that was done, and by which agent: some answers are a sentence about it. */
-export interface Done {
-  readonly operation: string;
-  readonly agent_id: string;
 }
 
 export async function print(

@@ -22,7 +22,8 @@ import {
   environmentRole,
 } from '../../shared/identity.ts';
 import type { Field } from '../../shared/input-fields.ts';
-import { type Done, print, type Terminal } from '../output/terminal.ts';
+import type { Done } from '../output/sentences.ts';
+import { print, type Terminal } from '../output/terminal.ts';
 
 export interface CommonOptions {
   readonly json?: boolean;
