@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Readable, Writable } from 'node:stream';
@@ -35,12 +35,11 @@ function timed(words: readonly string[], isGuarded: boolean): Promise<number> {
 
 /** The command as `cox run` starts it when these files are held. */
 function inside(command: readonly string[], folder: string, held: readonly string[]): string[] {
-  const [top, empty, list] = [join(folder, 'top'), join(folder, 'empty'), join(folder, 'mounts')];
-  for (const each of [top, empty]) mkdirSync(each);
+  const list = join(folder, 'mounts');
   const confinement = process.getuid?.() === 0 ? 'root' : 'user';
-  const { text, mounts } = mountList(held, confinement === 'root', { top, empty });
+  const { text, mounts } = mountList(held, confinement === 'root');
   writeFileSync(list, text);
-  const view = { confinement, list, mounts, top, cwd: process.cwd(), env: process.env } as const;
+  const view = { confinement, list, mounts, cwd: process.cwd(), env: process.env } as const;
   return withReadOnlyView(command, view);
 }
 

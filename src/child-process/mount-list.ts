@@ -10,23 +10,25 @@ export interface MountList {
 /**
  * A folder above a held file could be renamed and made anew, with another file in the held one's place. The kernel renames and removes no
  * folder that something is mounted on, by whichever way the folder is reached. A mount in the work tree would make it two file systems
- * (`git mv` from one to the other fails), so it is made in a second view of all files, which is then covered: no path leads there.
+ * (`git mv` from one to the other fails), so it is made in another view of all files than the command's own. That is a copy of all mounts on
+ * the root of the view that was there, as the root of a system lies on that of its initramfs: once it is the command's root, no path leads
+ * below it, the command's `mountinfo` shows one root, and sandboxes can be set up in it. From below it is entered by `/..`.
  */
-export function mountList(
-  held: Iterable<string>,
-  isRoot: boolean,
-  { top, empty }: { readonly top: string; readonly empty: string },
-): MountList {
+export function mountList(held: Iterable<string>, isRoot: boolean): MountList {
   const paths = [...held].sort();
-  const names = foldersAbove(paths).map((name) => join(top, name));
   const lines = [
-    line('/', top, 'rbind'),
-    ...names.map((name) => line(name, name, 'rbind')),
+    // `mount` takes what it finds in `mountinfo`, the root by its own name, for done.
+    line('/', '/.', 'rbind'),
+    ...foldersAbove(paths).map((name) => line(name, name, 'rbind')),
     ...(isRoot ? waysOfRoot() : []),
-    line(empty, top, 'rbind,ro'),
-    ...paths.map((path) => line(path, path, 'rbind,ro')),
+    ...paths.map((path) => line(inOwn(path), inOwn(path), 'rbind,ro')),
   ];
   return { text: lines.join(''), mounts: lines.length };
+}
+
+/** A path in the command's own view, as it is reached from the one below. */
+function inOwn(path: string): string {
+  return `/..${path}`;
 }
 
 /** All folders on the way to these paths, the upper ones first. */
@@ -42,8 +44,10 @@ export function foldersAbove(paths: Iterable<string>): string[] {
 function waysOfRoot(): string[] {
   const disks = readdirSync('/dev', { withFileTypes: true }).filter((entry) => entry.isBlockDevice());
   return [
-    ...disks.map(({ name }) => line('/dev/null', join('/dev', name), 'rbind')),
-    ...KERNEL_PROGRAMS.filter((path) => existsSync(path)).map((path) => line(path, path, 'rbind,ro')),
+    ...disks.map(({ name }) => line('/dev/null', inOwn(join('/dev', name)), 'rbind')),
+    ...KERNEL_PROGRAMS.filter((path) => existsSync(path)).map((path) =>
+      line(inOwn(path), inOwn(path), 'rbind,ro'),
+    ),
   ];
 }
 
@@ -65,16 +69,34 @@ function escaped(path: string): string {
 
 const READ_BYTES = 64 * 1024;
 
-/** Where something is mounted, by a handle on a process's `mountinfo`. */
-export function mountPoints(handle: number): Set<string> {
+interface Mounted {
+  /** Below the command's own view. */
+  readonly names: ReadonlySet<string>;
+  /** In that. */
+  readonly held: ReadonlySet<string>;
+}
+
+/** Where something is mounted in both views, by a handle on a process's `mountinfo` that was opened in the lower one. */
+export function mountPoints(handle: number): Mounted {
   const parts: Buffer[] = [];
   for (let at = 0, read = -1; read !== 0; at += read) {
     const part = Buffer.alloc(READ_BYTES);
     read = readSync(handle, part, 0, READ_BYTES, at);
     parts.push(part.subarray(0, read));
   }
-  const lines = Buffer.concat(parts).toString().split('\n');
-  return new Set(lines.map((text) => unescaped(text.split(' ')[4] ?? '')));
+  const text = Buffer.concat(parts).toString().trim();
+  const mounts = text.split('\n').map((each) => {
+    const [id = '', parent = '', , , point = ''] = each.split(' ');
+    return { id, parent, point: unescaped(point) };
+  });
+  const roots = mounts.filter(({ point }) => point === '/');
+  const own = roots.find(({ id }) => !roots.some(({ parent }) => parent === id))?.id;
+  const parents = new Map(mounts.map(({ id, parent }) => [id, parent]));
+  const isOwn = (id: string | undefined): boolean =>
+    id !== undefined && (id === own || isOwn(parents.get(id)));
+  const points = (own: boolean) =>
+    new Set(mounts.filter(({ id }) => isOwn(id) === own).map(({ point }) => point));
+  return { names: points(false), held: points(true) };
 }
 
 function unescaped(text: string): string {

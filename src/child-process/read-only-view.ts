@@ -69,7 +69,7 @@ while (<$list>) {
  * the file system around it read-only as well.
  */
 const AGAIN = String.raw`again() {
-  mount -o remount,bind,ro,nosuid,nodev "$1" || mount -o remount,bind,ro,nosuid,nodev,noexec "$1"
+  mount -c -o remount,bind,ro,nosuid,nodev none "$1" || mount -c -o remount,bind,ro,nosuid,nodev,noexec none "$1"
 }
 again_all() {
   grep ' rbind,ro 0 0$' "$1" | sed 's/^[^ ]* //; s/ .*//; s/\\/\\0/g' | while IFS= read -r path; do
@@ -81,23 +81,23 @@ again_all() {
 const GREET = 'echo greeting >&4; read -r answer <&3; [ "$answer" = go ] || exit';
 /**
  * First what is read-only from the start, by one process: a list of mounts. Then a helper that keeps the capability, to add and to
- * remove some later. It is no child of the command, ends with its pipe, and the command has no handle on that. It stands where the
- * second view of the files begins, which is covered for everyone else. Folders that were opened outside lead around all mounts: the
- * command gets none of them, and goes to its own folder again by its name.
+ * remove some later. It is no child of the command, ends with its pipe, and the command has no handle on that. It stays in the view below
+ * the command's own, which only the command enters. Folders that were opened outside lead around all mounts: the command gets none of them,
+ * and goes to its own folder again by its name.
  */
 const SETUP = `${GREET}
 ${AGAIN}
-cd "$3"
-{ [ -n "$2" ] && perl -e "$2" "$1" || mount -a -T "$1" || again_all "$1"; } 2>/dev/null
+{ [ -n "$2" ] && perl -e "$2" "$1" || mount -c -a -T "$1" || again_all "$1"; } 2>/dev/null
 ( (
   exec </dev/null >/dev/null 2>&1
+  cd /
   echo ready >&4
   while IFS= read -r verb <&3 && IFS= read -r path <&3; do
     case $verb in
-      hold) mount --rbind -o ro "$path" "$path" || again "$path" ;;
-      free) umount -l "$path" ;;
-      keep) mount -c --rbind ".$path" ".$path" ;;
-      drop) umount -c -l ".$path" ;;
+      hold) mount -c --rbind -o ro "/..$path" "/..$path" || again "/..$path" ;;
+      free) umount -c -l "/..$path" ;;
+      keep) mount -c --rbind "$path" "$path" ;;
+      drop) umount -c -l "$path" ;;
     esac
     echo "$verb" >&4
   done
@@ -106,13 +106,13 @@ exec 3<&- 4>&-
 [ ! -d /dev/fd/0 ] || exec </dev/null
 [ ! -d /dev/fd/1 ] || exec >/dev/null
 [ ! -d /dev/fd/2 ] || exec 2>/dev/null
-cd "$4" || exit
-[ -n "$5" ] && PWD=$5 || unset PWD
-[ -n "$6" ] && OLDPWD=$6 || unset OLDPWD
-shift 6
-exec "$@"`;
-/** In its place, to see whether it would work. */
-export const PROBE = `${GREET}; mount --bind -o ro /dev/null /dev/null && shift 6 && exec "$@"`;
+[ -n "$4" ] && PWD=$4 || unset PWD
+[ -n "$5" ] && OLDPWD=$5 || unset OLDPWD
+own=/..$3
+shift 5
+exec nsenter --root=/.. --wd="$own" "$@"`;
+/** To see whether it would work. */
+const PROBE = `${GREET}; mount -c --rbind / /. && mount -c --bind -o ro /../dev/null /../dev/null && exec nsenter --root=/.. --wd=/.. "$@"`;
 
 /** The handles by which the helper is asked, and by which it answers. */
 export const HELPER_STDIO = ['pipe', 'pipe'] as const;
@@ -122,19 +122,25 @@ export interface ViewOf {
   /** A file with the lines of a `MountList`, of which there are `mounts`. */
   readonly list: string;
   readonly mounts: number;
-  /** The folder in which the second view is. */
-  readonly top: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** To be started with `HELPER_STDIO` as its handles 3 and 4, and attended by a `ReadOnlyView`. */
-export function withReadOnlyView(command: readonly string[], view: ViewOf, setup = SETUP): string[] {
-  const { unshare, drop } = CONFINED[view.confinement];
+export function withReadOnlyView(command: readonly string[], view: ViewOf): string[] {
   const { PWD = '', OLDPWD = '' } = view.env;
   const many = view.mounts < MANY ? '' : MOUNT_MANY;
-  const words = ['sh', '-c', setup, 'coxswain', view.list, many, view.top, view.cwd, PWD, OLDPWD];
-  return [...UNSHARE, ...unshare, ...words, 'setpriv', ...drop, ...command];
+  return confined(view.confinement, [SETUP, 'coxswain', view.list, many, view.cwd, PWD, OLDPWD], command);
+}
+
+/** Does nothing but what the kernel could forbid. */
+export function viewProbe(confinement: Confinement): string[] {
+  return confined(confinement, [PROBE, 'coxswain'], ['true']);
+}
+
+function confined(confinement: Confinement, setup: readonly string[], command: readonly string[]): string[] {
+  const { unshare, drop } = CONFINED[confinement];
+  return [...UNSHARE, ...unshare, 'sh', '-c', ...setup, 'setpriv', ...drop, ...command];
 }
 
 /**
@@ -150,7 +156,7 @@ export function viewAsShellText(
   const ends = `3<${shellWord(handles.input)} 4>${shellWord(handles.output)}`;
   return confinements
     .map((confinement) => {
-      const attempt = text([...UNSHARE, ...CONFINED[confinement].unshare, 'true']);
+      const attempt = text([...UNSHARE, ...CONFINED[confinement].unshare, 'nsenter', '--root=/', 'true']);
       const start = text(withReadOnlyView([], { ...view, confinement }));
       return `${attempt} >/dev/null 2>&1 && exec ${start} "$@" ${ends}\n`;
     })
@@ -208,7 +214,7 @@ export class ReadOnlyView {
   }
 
   /** What is mounted in it now: a file that was replaced outside has lost its mount. */
-  mounted(): Set<string> | undefined {
+  mounted(): ReturnType<typeof mountPoints> | undefined {
     return this.#mounts === undefined ? undefined : mountPoints(this.#mounts);
   }
 

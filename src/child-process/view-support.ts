@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { type Confinement, HELPER_STDIO, PROBE, ReadOnlyView, withReadOnlyView } from './read-only-view.ts';
+import { type Confinement, HELPER_STDIO, ReadOnlyView, viewProbe } from './read-only-view.ts';
 import { inSandbox } from './sandbox-view.ts';
 
 export type ViewSupport =
@@ -24,8 +24,7 @@ export async function readOnlyViewSupport(): Promise<ViewSupport> {
   const isRoot = process.getuid?.() === 0;
   let why = '';
   for (const confinement of isRoot ? (['root', 'bare root'] as const) : (['user'] as const)) {
-    const view = { confinement, list: '/dev/null', mounts: 0, top: '/', cwd: '/', env: process.env };
-    const problem = await problemOf(withReadOnlyView(['true'], view, PROBE));
+    const problem = await problemOf(viewProbe(confinement));
     if (problem === undefined) return { isThere: true, confinement };
     why = problem;
   }
@@ -68,7 +67,8 @@ async function problemOf([program = '', ...words]: readonly string[]): Promise<s
 }
 
 function remedyFor(said: string): string {
-  if (/ENOENT|not found/.test(said)) return 'Install util-linux 2.36 or newer (unshare, mount, setpriv).';
+  if (/ENOENT|not found/.test(said))
+    return 'Install util-linux 2.36 or newer (unshare, mount, nsenter, setpriv).';
   if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1')
     return 'AppArmor forbids user namespaces here: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or a profile for unshare that allows userns.';
   if (setting('kernel/unprivileged_userns_clone') === '0')

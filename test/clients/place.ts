@@ -32,7 +32,10 @@ export async function makePlace(files: Readonly<Record<string, string>>): Promis
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-clients-')));
   const [home, repo] = [join(folder, 'home'), join(folder, 'repo')];
   for (const each of [home, repo]) mkdirSync(each);
-  for (const [path, text] of Object.entries(files)) writeFileSync(join(repo, path), text);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(repo, path)), { recursive: true });
+    writeFileSync(join(repo, path), text);
+  }
   const env = {
     HOME: home,
     PATH: [dirname(process.execPath), programs, '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),

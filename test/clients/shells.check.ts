@@ -194,6 +194,37 @@ for (const client of installed)
       },
     ));
 
+for (const client of guarded.filter(({ name }) => name === 'codex'))
+  test('[LOCK-12] codex: in cox run its own sandbox works, and holds what is held besides', async () => {
+    await using place = await makePlace({ ...FILES, 'src/held.txt': 'first\n' });
+    await client.settle(place);
+    await held(place, ['held.txt', 'src/held.txt']);
+    await using turn = await Turn.start(inSandbox(inRun(client), 'workspace-write'), place);
+    // Codex keeps that folder read-only itself.
+    const outside = '.git/new';
+    const command = `cp free.txt new.txt; cp free.txt held.txt; mv src src2; cp free.txt src/held.txt; touch ${outside}; echo ended`;
+    const { result } = await turn.call(client.shell(command));
+    assert.match(result, /Read-only file system[\s\S]*ended/);
+    for (const path of ['held.txt', 'free.txt'])
+      await turn.call(...client.edit({ path, before: 'first', after: 'edited' }, place));
+    const read = (name: string) => readFileSync(place.file(name), 'utf8');
+    assert.deepEqual(['new.txt', 'free.txt', 'held.txt', 'src/held.txt'].map(read), [
+      'first\n',
+      'edited\n',
+      'first\n',
+      'first\n',
+    ]);
+    assert.equal(existsSync(place.file(outside)), false);
+    assert.equal((await turn.end()).code, 0);
+  });
+
+/** With Codex's own sandbox instead of none. */
+function inSandbox(client: Client, sandbox: 'read-only' | 'workspace-write'): Client {
+  const words = (url: string) =>
+    client.words(url).map((word) => (word === 'danger-full-access' ? sandbox : word));
+  return { ...client, words };
+}
+
 for (const client of guarded.filter(({ name }) => name === 'claude-code'))
   test('[HOOK-4] claude-code: what its rules deny is denied, and what it asks a person about is asked', async () => {
     await using place = await makePlace(FILES);
@@ -227,11 +258,7 @@ for (const client of guarded.filter(({ name }) => name === 'codex'))
       [false, true],
     );
     assert.equal((await open.end()).code, 0);
-    const inSandbox: Client = {
-      ...client,
-      words: (url) => client.words(url).map((word) => (word === 'danger-full-access' ? 'read-only' : word)),
-    };
-    await using closed = await Turn.start(inSandbox, place);
+    await using closed = await Turn.start(inSandbox(client, 'read-only'), place);
     const { result } = await closed.call(client.shell('cp free.txt again.txt; echo ended'));
     assert.match(result, /Read-only file system[\s\S]*ended/);
     assert.equal(existsSync(place.file('again.txt')), false);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -25,7 +25,6 @@ export class HeldView {
   readonly #env: NodeJS.ProcessEnv;
   readonly #confinement: Confinement;
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'cox-view-')));
-  readonly #top = join(this.#folder, 'top');
   readonly #over = new AbortController();
   readonly #trouble: (message: string) => void;
   readonly #replaced = new ReplacedFiles(() => this.#stir());
@@ -69,15 +68,10 @@ export class HeldView {
   }
 
   #listed({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): ViewOf {
-    const empty = join(this.#folder, 'empty');
-    for (const folder of [this.#top, empty]) mkdirSync(folder);
     const list = join(this.#folder, 'mounts');
-    const { text, mounts } = mountList(this.#held.paths, this.#confinement !== 'user', {
-      top: this.#top,
-      empty,
-    });
+    const { text, mounts } = mountList(this.#held.paths, this.#confinement !== 'user');
     writeFileSync(list, text, { mode: 0o600 });
-    return { confinement: this.#confinement, list, mounts, top: this.#top, cwd, env };
+    return { confinement: this.#confinement, list, mounts, cwd, env };
   }
 
   /** From now on it follows the locks. The sandbox of macOS stays as it was at the start. */
@@ -151,9 +145,8 @@ export class HeldView {
     const mounted = this.#view?.mounted();
     if (mounted === undefined) return;
     const { paths } = this.#held;
-    for (const name of foldersAbove(paths))
-      if (!mounted.has(join(this.#top, name))) await this.#view?.keep(name);
-    for (const path of [...paths].sort()) if (!mounted.has(path)) await this.#view?.hold(path);
+    for (const name of foldersAbove(paths)) if (!mounted.names.has(name)) await this.#view?.keep(name);
+    for (const path of [...paths].sort()) if (!mounted.held.has(path)) await this.#view?.hold(path);
   }
 }
 

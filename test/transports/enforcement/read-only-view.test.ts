@@ -54,16 +54,12 @@ const AS_USER: Partial<Around> = {
 async function inView(place: Place, held: readonly string[], script: string, around: Partial<Around> = {}) {
   const { confinement = US, before = [], env = {} } = around;
   const folder = join(place.folder, `view-${readdirSync(place.folder).length}`);
-  const [top, empty, list] = ['top', 'empty', 'list'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const each of [top, empty]) mkdirSync(each, { recursive: true });
-  const { text, mounts } = mountList(held, confinement !== 'user', { top, empty });
+  mkdirSync(folder);
+  const list = join(folder, 'list');
+  const { text, mounts } = mountList(held, confinement !== 'user');
   writeFileSync(list, text);
   const all = { ...place.env, ...env };
-  const view = { confinement, list, mounts, top, cwd: place.folder, env: all };
+  const view = { confinement, list, mounts, cwd: place.folder, env: all };
   const [program = '', ...words] = [...before, ...withReadOnlyView(['sh', '-c', script], view)];
   const child = spawn(program, words, {
     cwd: place.folder,
@@ -136,6 +132,26 @@ for (const [who, around] of [
     assert.deepEqual(said.trim().split('\n'), ['moved', 'moved a folder', 'linked']);
     assert.equal(readFileSync(held, 'utf8'), 'as it was');
     assert.equal(existsSync(lib), false);
+  });
+
+for (const [who, around] of [
+  ['the user that we are', {}],
+  ['a user without privileges', AS_USER],
+] as const)
+  test(`[KERN-1] for ${who} there is one view of the files, and a sandbox made in it holds what it holds`, async () => {
+    using place = new Place();
+    const { folder } = place;
+    for (const name of ['src/deep', 'box']) mkdirSync(join(folder, name), { recursive: true });
+    const held = join(folder, 'src/deep/held.ts');
+    writeFileSync(held, 'as it was');
+    // All files at another place, that place as the root, and the old root taken away.
+    const sandbox = `mount --rbind / box && cd box && pivot_root . '.${folder}/box' && cd / && umount -l '${folder}/box' && cd '${folder}' &&
+      echo set up; echo x > src/deep/held.ts; mv src src2 && echo renamed; echo free > src/free.ts && echo written`;
+    const script = `awk '$5 == "/"' /proc/self/mountinfo | wc -l; grep -c '/src\\|cox-view' /proc/self/mountinfo
+      unshare -Urm sh -c "${sandbox}; exit 0"; exit 0`;
+    const said = await inView(place, [held], script, around);
+    assert.deepEqual(said.trim().split('\n'), ['1', '1', 'set up', 'written']);
+    assert.equal(readFileSync(held, 'utf8'), 'as it was');
   });
 
 test('[KERN-1] the environment of the command is what it was given', async () => {

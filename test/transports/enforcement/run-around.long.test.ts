@@ -83,7 +83,7 @@ test('[KERN-1] no mount, namespace, file handle, disk or kernel setting leads to
   const repository = await heldIn(place);
   const { root } = repository;
   const mounts = `umount -l lib; umount lib; mount -o remount,bind,rw lib; mount --bind . /mnt; mount --rbind . /mnt; mount --move lib /mnt
-    mount --make-rshared /; umount -l ${root}/src/deep/held.ts; for top in "$TMPDIR"/cox-view-*/top /tmp/cox-view-*/top; do umount -l "$top"; echo x > "$top${root}/lib/new.ts"; done
+    mount --make-rshared /; umount -l ${root}/src/deep/held.ts; umount -l /; umount -l /..; mount --move / /mnt; echo x > /..${root}/lib/new.ts
     for at in lib src/deep /mnt/lib /mnt/src/deep; do echo x > $at/held.ts; echo x > $at/new.ts; done
     mv src src2 && mkdir -p src/deep && echo x > src/deep/held.ts; mv "${root}" "${root}2" && mkdir -p "${root}/lib" && echo x > "${root}/lib/new.ts"`;
   const byHandle = `import ctypes, os, struct
@@ -94,13 +94,36 @@ for name in (b'src/deep/held.ts', b'lib/one.ts'):
     for top in (b'/', b'.', b'..', b'/tmp', b'${root}'):
         f = c.open_by_handle_at(os.open(top, os.O_RDONLY), handle, os.O_WRONLY)
         if f >= 0: os.write(f, b'changed by its handle')`;
+  // The view below the command's own, on which its root lies.
+  const below = `import ctypes, os
+c = ctypes.CDLL(None, use_errno=True)
+def write():
+    for path in ('${root}/lib/new.ts', '/..${root}/lib/new.ts', '.${root}/lib/new.ts', '../..${root}/lib/new.ts'):
+        try: open(path, 'w').write('x')
+        except OSError: pass
+def leave():
+    os.makedirs('jail', exist_ok=True); os.chroot('jail')
+    for _ in range(99): os.chdir('..')
+    write(); os.chroot('.'); write()
+ways = [lambda: c.setns(os.open('/proc/self/ns/mnt', os.O_RDONLY), 0), leave, lambda: c.syscall(155, b'.', b'.')]
+ways += [lambda path=path: c.umount2(path, 2) for path in (b'/', b'/..', b'.')]
+ways += [lambda flags=flags: c.syscall(429, c.syscall(428, -100, b'/', flags), b'', -100, b'/mnt', 4) for flags in (0, 1, 0x8001)]
+for way in ways:
+    for folder in ('/', '${root}'):
+        if os.fork() == 0:
+            os.chdir(folder)
+            try: way()
+            except OSError: pass
+            write(); os._exit(0)
+        os.wait()`;
   // What could harm the machine is only tried as far as opening it.
   const disks = `for disk in /dev/vd* /dev/sd* /dev/nvme* /dev/loop*; do [ -b $disk ] && : < $disk && : > reached; done
     mknod disk b $(stat -c '%Hd %Ld' .) && : < disk && : > reached; losetup -f src/deep/held.ts
     [ -w /proc/sys/kernel/core_pattern ] && : > reached
     mkdir o w u; mount -t overlay -o lowerdir=.,upperdir=u,workdir=w overlay o && echo x > o/lib/new.ts`;
   const script = `exec </dev/null >&2; { ${mounts}\n}; unshare -Urm sh -c '${mounts}'; unshare -UrmpfC --mount-proc sh -c '${mounts}'
-    unshare -m sh -c '${mounts}'; cat > by-handle.py <<'PY'\n${byHandle}\nPY\npython3 by-handle.py; unshare -Urm python3 by-handle.py\n${disks}\nexit 0`;
+    unshare -m sh -c '${mounts}'; cat > by-handle.py <<'PY'\n${byHandle}\nPY\npython3 by-handle.py; unshare -Urm python3 by-handle.py
+    cat > below.py <<'PY'\n${below}\nPY\npython3 below.py; unshare -Urm python3 below.py; unshare -Ur python3 below.py\n${disks}\nexit 0`;
   const said = inRun(repository, script);
   assertHeld(repository, said);
   assert.equal(existsSync(join(root, 'reached')), false, said.err);
