@@ -21,6 +21,9 @@ const { stateOf } = require('../bin/bundle.cjs') as {
 /** Installed beside it: needed with some stores and features only, and some bring files of their own. */
 const EXTERNAL = ['pg', '@aws-sdk/*', 'libpg-query', '@cedar-policy/cedar-wasm', 'e2b'];
 
+/** What `require` would find is a form with a loader of its own, which can't be followed. */
+const WITHOUT_LOADER = { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') };
+
 /** What shapes the bundle besides the sources. */
 const BUILT_BY = ['scripts/cox-bundle.ts', 'scripts/bundle-parts.ts', 'bin/bundle.cjs', 'package-lock.json'];
 
@@ -100,11 +103,15 @@ async function chunksOf(): Promise<Chunks> {
     format: 'esm',
     legalComments: 'none',
     external: EXTERNAL,
+    alias: WITHOUT_LOADER,
     plugins: [ownEntities, usedOfZod, moduleUrls],
     logLevel: 'warning',
   });
   const texts = new Map<string, string>();
   for (const { path, text } of outputFiles) texts.set(`./${basename(path)}`, await asFunction(text));
+  for (const [name, text] of texts)
+    for (const [, needed = ''] of text.matchAll(/\brequire\d*\(\s*["'](\.[^"']*)["']\s*\)/g))
+      if (!texts.has(needed)) throw new Error(`${name} needs ${needed}, which is not in the bundle`);
   const sources = Object.keys(metafile.inputs).filter((path) => path.startsWith('src/'));
   return { entry: './cox.js', texts, sources };
 }

@@ -24,7 +24,7 @@ export const tabling: readonly Plant[] = [
   {
     name: 'DynamoDB: what was only read may change meanwhile',
     file: dynamodb('transaction-plan'),
-    from: '...proposal.expects.map((expected) => this.#expect(request, expected)),',
+    from: '...proposal.expects.flatMap((expected) => this.#expect(request, expected)),',
     to: '',
     tests: [scenarios],
   },
@@ -38,7 +38,7 @@ export const tabling: readonly Plant[] = [
   {
     name: 'DynamoDB: swept as soon as it has run out',
     file: dynamodb('item'),
-    from: '(over_ms + SWEPT_AFTER_MS) / 1000',
+    from: '(over_ms + after_ms) / 1000',
     to: 'over_ms / 1000',
     tests: [scenarios],
   },
