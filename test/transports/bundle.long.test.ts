@@ -70,7 +70,7 @@ function mark(made: string, from: string, to: string): void {
 
 test('[CLI-1] a checkout runs its bundle while every source is as it was, and else its sources', () => {
   const made = checkout();
-  const help = () => run(made, process.execPath, join(made, 'bin/cox'), '--help');
+  const help = () => run(made, process.execPath, join(made, 'bin/cox'), 'help', '--all');
   const build = () => run(made, process.execPath, join(made, 'scripts/build-cox.ts'), '--if-old');
   assert.match(help(), /Letters between agents\./, 'with nothing built');
   build();

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { inTerminal, type Pty } from '../support/pty.ts';
 import { until } from '../support/until.ts';
-import { cox, finished, type Scratch, scratch, start } from './support.ts';
+import { cox, finished, makeStore, type Scratch, scratch, start } from './support.ts';
 
 const ENTER = '\u001b[?1049h';
 const LEAVE = '\u001b[?1049l';
@@ -73,6 +73,7 @@ test('[CLI-1] watch --json: one object a line, and --since goes on where another
 
 test('[CLI-1] watch: a reader that goes away ends it without a word', async () => {
   using place = scratch();
+  await makeStore(place);
   const { child, seen } = follow(place, '--since', '0');
   await run(place, 'alice', 'lock', 'acquire', 'a.ts');
   await seen('alice locked a.ts');
@@ -130,6 +131,7 @@ test('[CLI-1] watch in a terminal: redrawn when something happens, in 80 columns
 
 test('[CLI-1] watch gives the terminal back, whichever way it ends', async () => {
   using place = scratch();
+  await makeStore(place);
   const crash = `data:text/javascript,process.on('SIGUSR2',()=>{throw%20Error('boom')})`;
   const ways: [string, (pty: Pty) => void, number | null][] = [
     ['Ctrl-C', (pty) => pty.type('\u0003'), 0],

@@ -8,7 +8,7 @@ import { operations, operationsByName } from '../../src/runtime/operation-list.t
 import { main } from '../../src/transports/cli/main.ts';
 import { inFile, toWords } from './doors.ts';
 import { complaint, type Hostile, hostileInputs, soundInputs } from './hostile.ts';
-import { cox, fakeTerminal, type Scratch, scratch, startHttp, startMcp } from './support.ts';
+import { cox, fakeTerminal, makeStore, type Scratch, scratch, startHttp, startMcp } from './support.ts';
 
 const hostile = await hostileInputs();
 
@@ -184,6 +184,7 @@ test('MCP: lines that are no message, and messages that make no sense', async ()
 
 test('CLI: what is wrong is refused by its name with exit code 2, nothing is written', async () => {
   using place = scratch();
+  await makeStore(place);
   let typed = 0;
   for (const input of fc.sample(hostile, 600)) {
     if (!canBeTyped(input)) continue;

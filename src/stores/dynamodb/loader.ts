@@ -51,7 +51,8 @@ export class Loader {
     other: ItemPlace | undefined,
   ): Promise<Item | undefined> {
     const places = new Map(keys.map((key) => [recordPlace(project, key).SK, key]));
-    const wanted = keys.flatMap((key) => this.#placesOf(project, key));
+    // A key may be asked for twice, and a batch with one twice is refused.
+    const wanted = [...places.values()].flatMap((key) => this.#placesOf(project, key));
     if (other !== undefined) wanted.push(other);
     if (wanted.length === 0) return undefined;
     const items = await this.#table.getAll(wanted);
